@@ -13,7 +13,7 @@ TEST(Assert, LetsATrueConditionPass) {
   EXPECT_EQ(evaluated, 1);
 }
 
-TEST(AssertDeathTest, SaysWhereAndWhatAndAborts) {
+TEST(AssertDeathTest, PrintsLocationAndConditionAndAborts) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(REPRISE_ASSERT(1 + 1 == 3), testing::KilledBySignal(SIGABRT),
               "^src/base/assert_test\\.cpp:[0-9]+: broken invariant: 1 \\+ 1 == 3");

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/curl_library.h"
+#include "base/dynamic_library.h"
 #include "base/http.h"
 #include "base/text.h"
 #include "base/variable.h"
@@ -31,7 +31,7 @@ using std::chrono::milliseconds;
 
 // How long to wait for the end of a body whose content is complete: a connection that ends properly
 // can be reused.
-constexpr milliseconds kEndWaitMax{150};
+constexpr milliseconds kEndWait{150};
 constexpr milliseconds kPollMax{60'000};
 // After several small pieces at intervals below kFastIntervalMax, pieces are collected for
 // kBatchInterval before they are delivered: waking up for each one costs more than processing it.
@@ -41,6 +41,45 @@ constexpr std::size_t kSmallPieceBytes = 8192;
 constexpr int kFastPiecesMin = 8;
 // The limit for the headers of one response, with interim responses and trailers.
 constexpr std::size_t kHeadBytesMax = 256 << 10;
+
+// libcurl, loaded by the first request: loading its thirty libraries would take most of the time of
+// commands without requests.
+struct CurlLibrary : LibraryFunctions {
+  LazyFunction<decltype(&curl_global_init)> global_init{*this, "curl_global_init"};
+  LazyFunction<decltype(&curl_easy_init)> easy_init{*this, "curl_easy_init"};
+  LazyFunction<decltype(&curl_easy_cleanup)> easy_cleanup{*this, "curl_easy_cleanup"};
+  LazyFunction<decltype(&curl_easy_setopt)> easy_setopt{*this, "curl_easy_setopt"};
+  LazyFunction<decltype(&curl_easy_getinfo)> easy_getinfo{*this, "curl_easy_getinfo"};
+  LazyFunction<decltype(&curl_easy_strerror)> easy_strerror{*this, "curl_easy_strerror"};
+  LazyFunction<decltype(&curl_multi_init)> multi_init{*this, "curl_multi_init"};
+  LazyFunction<decltype(&curl_multi_cleanup)> multi_cleanup{*this, "curl_multi_cleanup"};
+  LazyFunction<decltype(&curl_multi_add_handle)> multi_add_handle{*this, "curl_multi_add_handle"};
+  LazyFunction<decltype(&curl_multi_remove_handle)> multi_remove_handle{*this,
+                                                                        "curl_multi_remove_handle"};
+  LazyFunction<decltype(&curl_multi_perform)> multi_perform{*this, "curl_multi_perform"};
+  LazyFunction<decltype(&curl_multi_poll)> multi_poll{*this, "curl_multi_poll"};
+  LazyFunction<decltype(&curl_multi_wakeup)> multi_wakeup{*this, "curl_multi_wakeup"};
+  LazyFunction<decltype(&curl_multi_info_read)> multi_info_read{*this, "curl_multi_info_read"};
+  LazyFunction<decltype(&curl_slist_append)> slist_append{*this, "curl_slist_append"};
+  LazyFunction<decltype(&curl_slist_free_all)> slist_free_all{*this, "curl_slist_free_all"};
+};
+
+Result<const CurlLibrary*> load_curl() {
+  REPRISE_ASSIGN(const CurlLibrary* const curl,
+                 load_library<CurlLibrary>("libcurl (package libcurl4)",
+                                           {"libcurl.so.4", "libcurl-gnutls.so.4"}));
+  if (const CURLcode code = curl->global_init(CURL_GLOBAL_DEFAULT); code != CURLE_OK) {
+    return fail(Code::unsupported, cat("libcurl cannot start: ", curl->easy_strerror(code)));
+  }
+  return curl;
+}
+
+// Loaded and initialised by the first call, in any thread; concurrent callers wait for it. Never
+// unloaded. unsupported when it is not installed.
+Result<const CurlLibrary*> curl_library() {
+  static const auto loaded = load_curl();
+  return loaded;
+}
 
 struct EasyCloser {
   const CurlLibrary* curl;
@@ -68,29 +107,29 @@ struct Transfer {
   ResponseHead head = {};
   bool is_head_delivered = false;
   std::size_t head_bytes = 0;  // of all headers, and of trailers
-  ReceiveAction want = ReceiveAction::more;
+  ReceiveAction action = ReceiveAction::more;
   std::optional<Error> error = std::nullopt;  // of the body source, or our own
   SteadyClock::time_point active = SteadyClock::now();
-  std::size_t received = 0;             // of the body, since the last wait
-  std::exception_ptr thrown = nullptr;  // by the receiver or the body source
+  std::size_t received = 0;                // of the body, since the last wait
+  std::exception_ptr exception = nullptr;  // by the receiver or the body source
 
   void deliver_head() {
     if (is_head_delivered) {
       return;
     }
     is_head_delivered = true;
-    want = receiver.head(head);
+    action = receiver.head(head);
   }
 
   // An exception must not propagate through libcurl, which is C: it ends the transfer, and send()
   // rethrows it. `failed` is the return value that makes libcurl stop.
   template <class Work>
-  std::size_t guarded(std::size_t failed, Work work) {
+  std::size_t catch_exceptions(std::size_t failed, Work work) {
     try {
       return work();
     } catch (...) {
-      thrown = std::current_exception();
-      want = ReceiveAction::nothing;
+      exception = std::current_exception();
+      action = ReceiveAction::nothing;
       return failed;
     }
   }
@@ -125,19 +164,19 @@ std::size_t on_data(char* bytes, std::size_t size, std::size_t count, void* user
   transfer.active = SteadyClock::now();
   transfer.received += total;
   // Any other number than the size makes libcurl abort the transfer.
-  return transfer.guarded(0, [&]() -> std::size_t {
+  return transfer.catch_exceptions(0, [&]() -> std::size_t {
     transfer.deliver_head();
-    if (transfer.want != ReceiveAction::nothing) {
-      transfer.want = transfer.receiver.data({bytes, total});
+    if (transfer.action != ReceiveAction::nothing) {
+      transfer.action = transfer.receiver.data({bytes, total});
     }
-    return transfer.want == ReceiveAction::nothing ? 0 : total;
+    return transfer.action == ReceiveAction::nothing ? 0 : total;
   });
 }
 
 std::size_t on_read(char* into, std::size_t size, std::size_t count, void* user) {
   auto& transfer = *static_cast<Transfer*>(user);
   transfer.active = SteadyClock::now();
-  return transfer.guarded(CURL_READFUNC_ABORT, [&]() -> std::size_t {
+  return transfer.catch_exceptions(CURL_READFUNC_ABORT, [&]() -> std::size_t {
     auto bytes = transfer.request.source->read(std::span<char>(into, size * count));
     if (!bytes) {
       transfer.error = std::move(bytes).error();
@@ -153,7 +192,7 @@ int on_seek(void* user, curl_off_t offset, int origin) {
   if (offset != 0 || origin != SEEK_SET) {
     return CURL_SEEKFUNC_CANTSEEK;
   }
-  return static_cast<int>(transfer.guarded(CURL_SEEKFUNC_FAIL, [&]() -> std::size_t {
+  return static_cast<int>(transfer.catch_exceptions(CURL_SEEKFUNC_FAIL, [&]() -> std::size_t {
     if (auto rewound = transfer.request.source->rewind(); !rewound) {
       transfer.error = std::move(rewound).error();
       return CURL_SEEKFUNC_FAIL;
@@ -162,8 +201,9 @@ int on_seek(void* user, curl_off_t offset, int origin) {
   }));
 }
 
-// Servers on this machine are not reached through a proxy, whatever the environment variables are.
-bool is_this_machine(std::string_view url) {
+// Servers on this machine are not reached through a proxy, whatever the environment variables
+// are.
+bool is_on_this_machine(std::string_view url) {
   return is_local_url(server_of(url));
 }
 
@@ -180,7 +220,7 @@ bool has_proxy() {
 Error refused_connection(const Transfer& transfer, const std::string& host) {
   long os_errno = 0;
   transfer.curl.easy_getinfo(transfer.easy, CURLINFO_OS_ERRNO, &os_errno);
-  const bool by_proxy = !is_this_machine(transfer.request.url) && has_proxy();
+  const bool by_proxy = !is_on_this_machine(transfer.request.url) && has_proxy();
   return {Code::io,
           by_proxy ? cat("nothing answers at ", host, ", or not at the proxy: check HTTPS_PROXY")
                    : cat("nothing answers at ", host,
@@ -221,8 +261,8 @@ Error error_of(const Transfer& transfer, CURLcode code) {
   }
 }
 
-// Multi handles that are not in use. libcurl allows one thread at a time in such a handle, so each
-// request takes one; its open connections are reused by the next request. Thread-safe.
+// Multi handles that are not in use. libcurl allows one thread at a time in such a handle, so
+// each request takes one; its open connections are reused by the next request. Thread-safe.
 class IdleHandles {
  public:
   // The most recently used one, whose connections are the most likely to be open, or a new one.
@@ -243,7 +283,7 @@ class IdleHandles {
     return multi;
   }
 
-  void give_back(Multi multi) {
+  void put_back(Multi multi) {
     const std::scoped_lock lock(mutex_);
     handles_.push_back(std::move(multi));
   }
@@ -279,13 +319,13 @@ class CurlTransport final : public Transport {
     }
     auto done = run(transfer, stop);
     curl.multi_remove_handle(multi.get(), easy.get());
-    if (transfer.thrown) {
-      std::rethrow_exception(transfer.thrown);
+    if (transfer.exception) {
+      std::rethrow_exception(transfer.exception);
     }
     if (done) {
       transfer.deliver_head();
     }
-    idle_.give_back(std::move(multi));
+    idle_.put_back(std::move(multi));
     return done;
   }
 
@@ -342,7 +382,7 @@ class CurlTransport final : public Transport {
       set(transfer, CURLOPT_POSTFIELDS, request.body.data());
     }
     set(transfer, CURLOPT_CUSTOMREQUEST, request.method.c_str());
-    if (is_this_machine(request.url)) {
+    if (is_on_this_machine(request.url)) {
       set(transfer, CURLOPT_PROXY, "");
     }
     set_certificates(transfer);
@@ -390,11 +430,11 @@ class CurlTransport final : public Transport {
         return outcome(transfer, *code);
       }
       const auto now = SteadyClock::now();
-      if (transfer.want == ReceiveAction::end && !complete_at) {
+      if (transfer.action == ReceiveAction::end && !complete_at) {
         complete_at = now;
       }
-      const auto until = complete_at ? *complete_at + kEndWaitMax
-                                     : transfer.active + transfer.request.idle_timeout;
+      const auto until =
+          complete_at ? *complete_at + kEndWait : transfer.active + transfer.request.idle_timeout;
       if (now >= until) {
         if (complete_at) {
           return {};
@@ -419,7 +459,7 @@ class CurlTransport final : public Transport {
   }
 
   static Result<> outcome(Transfer& transfer, CURLcode code) {
-    if (transfer.want != ReceiveAction::more || code == CURLE_OK) {
+    if (transfer.action != ReceiveAction::more || code == CURLE_OK) {
       return {};
     }
     return std::unexpected(transfer.error ? *std::move(transfer.error) : error_of(transfer, code));

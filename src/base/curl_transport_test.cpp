@@ -109,7 +109,7 @@ TEST(CurlTransport, SendsABodyAndReadsTheAnswer) {
   EXPECT_EQ(received.body, "hello");
 }
 
-TEST(CurlTransport, AnAnswerWithoutABodyHasAHead) {
+TEST(CurlTransport, DeliversTheHeadOfAnEmptyResponse) {
   const Loopback server([](Peer& peer) {
     peer.read_request();
     peer.write("HTTP/1.1 429 Slow\r\nRetry-After: 3\r\nContent-Length: 0\r\n\r\n");
@@ -121,7 +121,7 @@ TEST(CurlTransport, AnAnswerWithoutABodyHasAHead) {
 }
 
 // Only servers on this machine are reached without the proxy of the environment.
-TEST(CurlTransport, NamesLikeThisMachinesGoThroughTheProxy) {
+TEST(CurlTransport, ProxiesLookalikesOfLocalNames) {
   std::vector<std::string> seen;
   std::string url;
   {
@@ -183,7 +183,7 @@ TEST(CurlTransport, SendsThreeMegabytesInChunks) {
   EXPECT_TRUE(body == expected);  // too long to print
 }
 
-TEST(CurlTransport, AnErrorOfTheBodyIsTheError) {
+TEST(CurlTransport, ReturnsErrorsOfTheBodySource) {
   const Loopback server([](Peer& peer) { peer.wait_for_close(); });
   Letters letters(100'000);
   letters.fail_at = 7777;
@@ -231,7 +231,7 @@ TEST(CurlTransport, StopsImmediatelyDuringTheBody) {
   EXPECT_LT(best, milliseconds(100));
 }
 
-TEST(CurlTransport, NothingListening) {
+TEST(CurlTransport, ReportsARefusedConnection) {
   const int port = free_port();
   Received received;
   const auto sent = get(cat("http://127.0.0.1:", port), received);
@@ -244,7 +244,7 @@ TEST(CurlTransport, NothingListening) {
   EXPECT_EQ(received.heads, 0);
 }
 
-TEST(CurlTransport, SilenceIsATimeout) {
+TEST(CurlTransport, TimesOutWithoutData) {
   const Loopback server([](Peer& peer) {
     peer.read_request();
     peer.write(cat(kOk, "\r\nfirst"));
@@ -258,7 +258,7 @@ TEST(CurlTransport, SilenceIsATimeout) {
   EXPECT_EQ(received.body, "first");
 }
 
-TEST(CurlTransport, AConnectionCutInTheBodyIsLost) {
+TEST(CurlTransport, ReportsATruncatedBody) {
   for (const char* framing :
        {"Content-Length: 50\r\n\r\nfirst", "Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n"}) {
     const Loopback server([&](Peer& peer) {
@@ -428,12 +428,12 @@ TEST(CurlTransport, RejectsInvalidUrls) {
   }
 }
 
-TEST(PreloadCurl, HasLoadedOnceItsThreadEnded) {
+TEST(PreloadCurl, LoadsTheLibrary) {
   preload_curl().join();
   EXPECT_NE(::dlopen("libcurl.so.4", RTLD_NOW | RTLD_NOLOAD), nullptr);
 }
 
-TEST(PreloadCurl, MayBeCalledTwiceAndWhileItIsUsed) {
+TEST(PreloadCurl, IsThreadSafe) {
   const std::jthread one = preload_curl();
   const std::jthread other = preload_curl();
   Received received;
@@ -458,22 +458,22 @@ TEST(Http, MasksSecretParametersOfAUrl) {
   EXPECT_EQ(masked_url("https://u:p@h?a;key=s"), "https://***@h?a;key=***");
 }
 
-TEST(Http, TellsServersApart) {
+TEST(Http, DistinguishesServers) {
   EXPECT_EQ(server_of("https://API.test/v1?x"), "https://api.test:443");
   EXPECT_EQ(server_of("http://u:p@h:8080"), "http://h:8080");
   EXPECT_EQ(server_of("http://[::1]/v1"), "http://[::1]:80");
   EXPECT_TRUE(is_same_server("https://h/a", "HTTPS://H:443/b"));
   EXPECT_FALSE(is_same_server("https://h/a", "http://h/a"));
   EXPECT_FALSE(is_same_server("https://h/a", "https://h.evil/a"));
-  for (const char* const odd :
+  for (const char* const url :
        {"", "h/v1", "ftp://h", "http://", "http://a@b@c", "http://h\\@evil", "http://h%2eevil",
         "http://h:8o", "http://[::1", "http://[::1]x", "http:// h"}) {
-    EXPECT_EQ(server_of(odd), "") << odd;
-    EXPECT_FALSE(is_same_server(odd, odd)) << odd;
+    EXPECT_EQ(server_of(url), "") << url;
+    EXPECT_FALSE(is_same_server(url, url)) << url;
   }
 }
 
-TEST(Http, KnowsServersOfThisMachine) {
+TEST(Http, RecognizesLocalServers) {
   for (const char* const local : {"http://localhost", "http://LOCALHOST:1/v1", "https://127.0.0.1/",
                                   "http://127.1.2.3:8080/v1", "http://[::1]:8080/v1?x=a@b"}) {
     EXPECT_TRUE(is_local_url(local)) << local;

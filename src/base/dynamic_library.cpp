@@ -9,7 +9,7 @@
 
 namespace reprise {
 
-Result<DynamicLibrary> DynamicLibrary::load(std::string_view what,
+Result<DynamicLibrary> DynamicLibrary::load(std::string_view title,
                                             std::initializer_list<const char*> names) {
   for (const char* name : names) {
     if (void* handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL); handle != nullptr) {
@@ -17,7 +17,7 @@ Result<DynamicLibrary> DynamicLibrary::load(std::string_view what,
     }
   }
   return fail(Code::unsupported,
-              cat(what, " is not installed here: ", *names.begin(), " was not found"));
+              cat(title, " is not installed here: ", *names.begin(), " was not found"));
 }
 
 Result<void*> DynamicLibrary::symbol(const char* name) const {

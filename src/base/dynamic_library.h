@@ -14,9 +14,9 @@ namespace reprise {
 // Never unloaded. Thread-safe.
 class DynamicLibrary {
  public:
-  // Loads the first of the names that exists ("libcurl.so.4"). unsupported, naming `what` and its
-  // package, if none does.
-  static Result<DynamicLibrary> load(std::string_view what,
+  // Loads the first of the names that exists ("libcurl.so.4"). unsupported if none does; `title` is
+  // the library and its package in the message.
+  static Result<DynamicLibrary> load(std::string_view title,
                                      std::initializer_list<const char*> names);
 
   Result<void*> symbol(const char* name) const;
@@ -49,8 +49,8 @@ class LibraryFunctions {
 template <class Function>
 class LazyFunction {
  public:
-  LazyFunction(LibraryFunctions& all, const char* name) {
-    all.functions_.emplace_back(name, &address_);
+  LazyFunction(LibraryFunctions& library, const char* name) {
+    library.functions_.emplace_back(name, &address_);
   }
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym is for.
   Function function() const { return reinterpret_cast<Function>(address_); }
@@ -66,9 +66,9 @@ class LazyFunction {
 
 // A library with its functions. Never destroyed: a thread may still use it while the process exits.
 template <class Functions>
-Result<const Functions*> load_library(std::string_view what,
+Result<const Functions*> load_library(std::string_view title,
                                       std::initializer_list<const char*> names) {
-  REPRISE_ASSIGN(const DynamicLibrary library, DynamicLibrary::load(what, names));
+  REPRISE_ASSIGN(const DynamicLibrary library, DynamicLibrary::load(title, names));
   auto functions = std::make_unique<Functions>();
   REPRISE_TRY(functions->bind(library));
   return functions.release();

@@ -72,7 +72,7 @@ TEST(Fnv1a, KnownValues) {
   EXPECT_NE(fnv1a("foobar", 1), fnv1a("foobar"));
 }
 
-TEST(HashOfWords, EachByteCounts) {
+TEST(HashOfWords, DependsOnEachByte) {
   EXPECT_NE(hash_of_words("a"), hash_of_words(std::string_view("a\0", 2)));
   const std::string text = "a text of more than two words";
   for (std::size_t size = 0; size <= text.size(); ++size) {

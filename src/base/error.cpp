@@ -45,11 +45,11 @@ std::string_view to_string(Code code) {
 
 void assertion_failed(const char* condition, const char* file, int line) noexcept {
   // Relative to the top of the source tree, wherever it was built.
-  std::string_view place = file;
-  if (const auto top = place.rfind("/src/"); top != std::string_view::npos) {
-    place.remove_prefix(top + 1);
+  std::string_view path = file;
+  if (const auto top = path.rfind("/src/"); top != std::string_view::npos) {
+    path.remove_prefix(top + 1);
   }
-  const std::string text = cat(place, ":", line, ": broken invariant: ", condition, "\n");
+  const std::string text = cat(path, ":", line, ": broken invariant: ", condition, "\n");
   (void)!::write(STDERR_FILENO, text.data(), text.size());
   std::abort();
 }

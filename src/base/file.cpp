@@ -144,9 +144,9 @@ Result<> Fd::close(const fs::path& path) {
   return {};
 }
 
-Error os_error(std::string_view what, const fs::path& path, int os_errno) {
+Error os_error(std::string_view action, const fs::path& path, int os_errno) {
   return {code_for(os_errno),
-          cat("cannot ", what, " ", without_temporary_names(path).string(), ": ",
+          cat("cannot ", action, " ", without_temporary_names(path).string(), ": ",
               std::error_code(os_errno, std::generic_category()).message()),
           os_errno};
 }
@@ -186,17 +186,17 @@ Result<std::size_t> read_at(int fd, std::span<char> into, std::int64_t offset,
                             const fs::path& path) {
   std::size_t done = 0;
   while (done < into.size()) {
-    const ssize_t got = retried([&] {
+    const ssize_t count = retried([&] {
       return ::pread(fd, into.data() + done, into.size() - done,
                      static_cast<off_t>(offset) + static_cast<off_t>(done));
     });
-    if (got < 0) {
+    if (count < 0) {
       return std::unexpected(os_error("read", path, errno));
     }
-    if (got == 0) {
+    if (count == 0) {
       break;
     }
-    done += static_cast<std::size_t>(got);
+    done += static_cast<std::size_t>(count);
   }
   return done;
 }
@@ -361,8 +361,8 @@ Result<> remove_if_exists(const fs::path& file) {
 }
 
 Result<> remove_tree(const fs::path& folder) {
-  REPRISE_ASSIGN(const auto place, if_exists(open_parent(folder)));
-  if (!place) {
+  REPRISE_ASSIGN(const auto parent, if_exists(open_parent(folder)));
+  if (!parent) {
     return {};
   }
   std::error_code error;

@@ -109,8 +109,8 @@ bool is_temporary_name(std::string_view name);
 // they will replace.
 std::filesystem::path without_temporary_names(const std::filesystem::path& path);
 
-// "cannot WHAT PATH: REASON" with the code for errno (not_found, io…).
-Error os_error(std::string_view what, const std::filesystem::path& path, int os_errno);
+// "cannot ACTION PATH: REASON" with the code for errno (not_found, io…).
+Error os_error(std::string_view action, const std::filesystem::path& path, int os_errno);
 
 // The kind of a file. Errors are returned as such: only "no such file" from the system is
 // FileKind::none, since treating other errors as absence could lose data.

@@ -36,7 +36,7 @@ struct PathOperation {
 template <class Value>
 bool refused_link(const Result<Value>& result) {
   return !result && result.error().os_errno == ELOOP &&
-         result.error().message.find("a symbolic link, which is not followed") != std::string::npos;
+         result.error().message.contains("a symbolic link, which is not followed");
 }
 
 // With the name of a file that is a link, or is reached through one.

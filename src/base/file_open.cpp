@@ -132,8 +132,8 @@ enum class Use : std::uint8_t { read, read_named, write };
 
 bool is_allowed(Use use, const struct stat& file, const fs::path& path) {
   constexpr uid_t kSystem = 0;
-  const bool is_systems = file.st_uid == kSystem || ::geteuid() == kSystem;
-  return use == Use::read_named || (use == Use::read && is_systems) || !is_foreign(file, path);
+  const bool is_system_file = file.st_uid == kSystem || ::geteuid() == kSystem;
+  return use == Use::read_named || (use == Use::read && is_system_file) || !is_foreign(file, path);
 }
 
 Error foreign_file(Use use, const fs::path& path) {
@@ -154,7 +154,7 @@ Result<> check_opened(int fd, const fs::path& path, Use use) {
   return is_allowed(use, status, path) ? Result<>() : std::unexpected(foreign_file(use, path));
 }
 
-Result<> check_place(const fs::path& path, Use use) {
+Result<> check_file(const fs::path& path, Use use) {
   REPRISE_ASSIGN(const auto status, find_status(path));
   if (!status) {
     return {};
@@ -168,8 +168,8 @@ Result<> check_place(const fs::path& path, Use use) {
 Result<Fd> open_for(Use use, const fs::path& path, int flags, unsigned mode) {
   const bool is_plain = (flags & (O_DIRECTORY | O_PATH)) == 0;
   // Does not block on a pipe.
-  const int more = is_plain ? O_NONBLOCK | O_NOCTTY : 0;
-  const int all_flags = (flags & ~O_TRUNC) | more | O_CLOEXEC;
+  const int extra_flags = is_plain ? O_NONBLOCK | O_NOCTTY : 0;
+  const int all_flags = (flags & ~O_TRUNC) | extra_flags | O_CLOEXEC;
   Fd file = open_without_links(path, all_flags, static_cast<mode_t>(mode));
   if (!file.is_open()) {
     return std::unexpected(open_error(path, errno));
@@ -249,12 +249,12 @@ Result<Fd> open_named_file(const fs::path& path) {
 }
 
 Result<> check_target(const fs::path& path) {
-  return check_place(path, Use::write);
+  return check_file(path, Use::write);
 }
 
 Result<> check_source(const fs::path& path) {
   REPRISE_TRY(refuse_links(path));
-  return check_place(path, Use::read);
+  return check_file(path, Use::read);
 }
 
 Result<> refuse_links(const fs::path& path) {
@@ -302,9 +302,9 @@ Result<fs::path> resolve_path(const fs::path& named) {
 }
 
 Result<fs::path> resolve_folder_of(const fs::path& named) {
-  const fs::path whole = named.has_filename() ? named : named.parent_path();
-  REPRISE_ASSIGN(const fs::path folder, resolve_path(folder_of(whole)));
-  return folder / whole.filename();
+  const fs::path file = named.has_filename() ? named : named.parent_path();
+  REPRISE_ASSIGN(const fs::path folder, resolve_path(folder_of(file)));
+  return folder / file.filename();
 }
 
 }  // namespace reprise

@@ -28,7 +28,7 @@ class FileTest : public testing::Test {
   fs::path folder_ = temporary_.path();
 };
 
-TEST_F(FileTest, ReplacesWholeAndLeavesNothingBehind) {
+TEST_F(FileTest, ReplacesFilesAtomically) {
   const fs::path file = folder_ / "a.json";
   ASSERT_TRUE(replace_file(file, "one"));
   EXPECT_EQ(mode(file), 0600U);
@@ -130,8 +130,8 @@ TEST_F(FileTest, ReportsErrorsInsteadOfAbsence) {
 
 TEST_F(FileTest, DoesNotBlockOnPipes) {
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
-  for (const int how : {O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_CREAT | O_APPEND}) {
-    EXPECT_EQ(open_file(folder_ / "pipe", how).error().code, Code::invalid_argument);
+  for (const int flags : {O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_CREAT | O_APPEND}) {
+    EXPECT_EQ(open_file(folder_ / "pipe", flags).error().code, Code::invalid_argument);
   }
 }
 
@@ -149,7 +149,7 @@ TEST_F(FileTest, CallsBackBeforeTheRename) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }
 
-TEST_F(FileTest, FailsWithAReason) {
+TEST_F(FileTest, ErrorsNameTheReason) {
   const auto missing = read_file(folder_ / "missing");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, Code::not_found);

@@ -22,10 +22,10 @@ struct Parts {
   std::string_view fragment;  // with its "#"
 };
 
-// Removes and returns the text before the first of `ends`.
-std::string_view take_until(std::string_view& rest, std::string_view ends) {
-  const std::string_view taken = rest.substr(0, rest.find_first_of(ends));
-  rest.remove_prefix(taken.size());
+// Removes and returns the part of the text before the first of `ends`.
+std::string_view take_until(std::string_view& text, std::string_view ends) {
+  const std::string_view taken = text.substr(0, text.find_first_of(ends));
+  text.remove_prefix(taken.size());
   return taken;
 }
 
@@ -56,10 +56,10 @@ bool is_secret_name(std::string_view name) {
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return plain.ends_with(end); });
 }
 
-// Calls take(before, secret) for each parameter of a query: the text with its "?" or "&", and the
+// Calls sink(before, secret) for each parameter of a query: the text with its "?" or "&", and the
 // value that follows if it is secret.
-template <class Take>
-void each_parameter(std::string_view query, const Take& take) {
+template <class Sink>
+void each_parameter(std::string_view query, const Sink& sink) {
   while (!query.empty()) {
     const std::string_view parameter = query.substr(0, query.find_first_of("&;", 1));
     query.remove_prefix(parameter.size());
@@ -67,7 +67,7 @@ void each_parameter(std::string_view query, const Take& take) {
     const bool is_secret =
         equals != std::string_view::npos && is_secret_name(parameter.substr(1, equals - 1));
     const std::size_t before = is_secret ? equals + 1 : parameter.size();
-    take(parameter.substr(0, before), parameter.substr(before));
+    sink(parameter.substr(0, before), parameter.substr(before));
   }
 }
 
@@ -184,8 +184,8 @@ bool is_local_url(std::string_view url) {
   if (server.empty() || split(url).authority.contains('@')) {
     return false;
   }
-  const std::string_view rest = std::string_view(server).substr(server.find("://") + 3);
-  const std::string_view host = rest.substr(0, rest.rfind(':'));
+  const std::string_view address = std::string_view(server).substr(server.find("://") + 3);
+  const std::string_view host = address.substr(0, address.rfind(':'));
   return host == "localhost" || host == "[::1]" || is_loopback_number(host);
 }
 

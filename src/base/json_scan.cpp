@@ -48,7 +48,7 @@ bool Scanner::word(std::string_view literal) {
   if (failed_) {
     return false;
   }
-  blanks();
+  skip_blanks();
   if (text_.substr(at_, literal.size()) != literal) {
     return fail("unexpected character");
   }
@@ -61,7 +61,7 @@ bool Scanner::null() {
 }
 
 bool Scanner::boolean(bool& out) {
-  blanks();
+  skip_blanks();
   out = at_ < text_.size() && text_[at_] == 't';
   return word(out ? "true" : "false");
 }
@@ -232,7 +232,7 @@ std::size_t string_bytes(std::string_view text, std::size_t at) {
 
 bool Scanner::string(std::string& out) {
   out.clear();
-  if (!eat('"')) {
+  if (!expect('"')) {
     return false;
   }
   Run run = plain_run(text_, at_);
@@ -263,7 +263,7 @@ bool Scanner::string(std::string& out) {
 
 // A member's name: most have no escapes, and are returned as views.
 bool Scanner::name(std::string_view& out, std::string& decoded) {
-  blanks();
+  skip_blanks();
   if (!failed_ && at_ < text_.size() && text_[at_] == '"') {
     const Run run = plain_run(text_, at_ + 1);
     if (run.ascii && run.end < text_.size() && text_[run.end] == '"') {
@@ -272,13 +272,13 @@ bool Scanner::name(std::string_view& out, std::string& decoded) {
       return true;
     }
   }
-  const bool whole = string(decoded);
+  const bool is_string = string(decoded);
   out = decoded;
-  return whole;
+  return is_string;
 }
 
 bool Scanner::skip_string() {
-  if (!eat('"')) {
+  if (!expect('"')) {
     return false;
   }
   std::string ignored;
@@ -308,7 +308,7 @@ bool Scanner::skip(Kind next) {
   switch (next) {
     case Kind::object:
       // Skipped names need not be decoded.
-      return items('{', '}', [this] { return skip_string() && eat(':') && skip(); });
+      return items('{', '}', [this] { return skip_string() && expect(':') && skip(); });
     case Kind::array:
       return array([this] { return skip(); });
     case Kind::string:
@@ -328,7 +328,7 @@ bool Scanner::skip(Kind next) {
 }
 
 bool Scanner::raw(std::string_view& out) {
-  blanks();
+  skip_blanks();
   const std::size_t start = at_;
   if (!skip()) {
     return false;
@@ -338,7 +338,7 @@ bool Scanner::raw(std::string_view& out) {
 }
 
 bool Scanner::end() {
-  blanks();
+  skip_blanks();
   return !failed_ && (at_ == text_.size() || fail("unexpected text after the value"));
 }
 
@@ -353,9 +353,9 @@ bool join_strings(RawJson& text, const RawJson& more) {
     return false;
   }
   const std::string added = more.text().substr(1);  // `text` and `more` may be the same object
-  std::string& whole = RawJsonAccess::text(text);
-  whole.pop_back();
-  whole += added;
+  std::string& joined = RawJsonAccess::text(text);
+  joined.pop_back();
+  joined += added;
   return true;
 }
 
@@ -393,7 +393,7 @@ std::string_view find_member(std::string_view object, std::string_view name) {
   if (scanner.kind() != Kind::object) {
     return {};
   }
-  const bool whole = scanner.object([&](std::string_view key) {
+  const bool is_object = scanner.object([&](std::string_view key) {
     std::string_view value;
     if (!scanner.raw(value)) {
       return false;
@@ -403,7 +403,7 @@ std::string_view find_member(std::string_view object, std::string_view name) {
     }
     return true;
   });
-  return whole ? found : std::string_view{};
+  return is_object ? found : std::string_view{};
 }
 
 }  // namespace json

@@ -57,7 +57,7 @@ class Scanner {
   bool fail(std::string_view reason);  // also for callers that reject a value
 
  private:
-  void blanks() {
+  void skip_blanks() {
     while (at_ < text_.size() && is_blank(text_[at_])) {
       ++at_;
     }
@@ -66,11 +66,11 @@ class Scanner {
     return static_cast<unsigned char>(c) <= ' ' &&
            (c == ' ' || c == '\n' || c == '\r' || c == '\t');
   }
-  bool eat(char c) {
+  bool expect(char c) {
     if (failed_) {
       return false;
     }
-    blanks();
+    skip_blanks();
     if (at_ >= text_.size() || text_[at_] != c) {
       return refuse_next();
     }
@@ -87,7 +87,7 @@ class Scanner {
   bool escape(std::string& out);
   bool hex4(char32_t& out);
   bool next_item(bool first, char close, bool& done);
-  bool took(bool good) { return (good && !failed_) || fail("unexpected value"); }
+  bool check_value(bool good) { return (good && !failed_) || fail("unexpected value"); }
   // Calls item() before each item; it must consume the item.
   template <class Item>
   bool items(char open, char close, const Item& item);
@@ -104,7 +104,7 @@ class Scanner {
 // These are called for each value, so they are inline.
 
 inline Kind Scanner::kind() {
-  blanks();
+  skip_blanks();
   if (failed_ || at_ >= text_.size()) {
     return Kind::none;
   }
@@ -127,7 +127,7 @@ inline Kind Scanner::kind() {
 }
 
 inline bool Scanner::next_item(bool first, char close, bool& done) {
-  blanks();
+  skip_blanks();
   const auto at_close = [&] { return at_ < text_.size() && text_[at_] == close; };
   if (!failed_ && at_close()) {
     ++at_;
@@ -137,16 +137,16 @@ inline bool Scanner::next_item(bool first, char close, bool& done) {
   if (first) {
     return !failed_;
   }
-  if (!eat(',')) {
+  if (!expect(',')) {
     return false;
   }
-  blanks();
+  skip_blanks();
   return !at_close() || fail("comma before the end");
 }
 
 template <class Item>
 bool Scanner::items(char open, char close, const Item& item) {
-  if (!eat(open) || !enter()) {
+  if (!expect(open) || !enter()) {
     return false;
   }
   for (bool first = true, done = false;; first = false) {
@@ -167,12 +167,13 @@ template <class Member>
 bool Scanner::object(const Member& member) {
   std::string_view key;
   std::string decoded;
-  return items('{', '}', [&] { return name(key, decoded) && eat(':') && took(member(key)); });
+  return items('{', '}',
+               [&] { return name(key, decoded) && expect(':') && check_value(member(key)); });
 }
 
 template <class Element>
 bool Scanner::array(const Element& element) {
-  return items('[', ']', [&] { return took(element()); });
+  return items('[', ']', [&] { return check_value(element()); });
 }
 
 // Makes a RawJson of a raw value that a scanner has validated. Invalid UTF-8 inside strings becomes

@@ -11,28 +11,28 @@
 namespace reprise {
 namespace {
 
-constexpr std::size_t kPlacesMax = 1U << 18;  // 3 MB
-constexpr std::size_t kPlacesUsual = 64;
+constexpr std::size_t kTapeEntriesMax = 1U << 18;  // 3 MB
+constexpr std::size_t kTapeEntriesReserved = 64;
 
 }  // namespace
 
 JsonView JsonView::operator[](std::string_view name) const {
   JsonView found;
-  each_member([&](std::string_view one, JsonView value) { found = one == name ? value : found; });
+  each_member([&](std::string_view key, JsonView value) { found = key == name ? value : found; });
   return found;
 }
 
 bool JsonTape::read(json::Scanner& scanner) {
   scanner.kind();  // skips whitespace
   const std::size_t begin = scanner.position();
-  const std::string_view rest = scanner.rest();
-  text_ = std::string_view(rest.data() - begin, begin + rest.size());
-  is_whole_ = text_.size() <= std::numeric_limits<std::uint32_t>::max();
+  const std::string_view remaining = scanner.rest();
+  text_ = std::string_view(remaining.data() - begin, begin + remaining.size());
+  is_complete_ = text_.size() <= std::numeric_limits<std::uint32_t>::max();
   tape_.clear();
-  tape_.reserve(kPlacesUsual);
+  tape_.reserve(kTapeEntriesReserved);
   const bool good = add(scanner);
   value_ = good ? text_.substr(begin, scanner.position() - begin) : std::string_view();
-  if (!good || !is_whole_) {
+  if (!good || !is_complete_) {
     tape_.clear();
   }
   return good;
@@ -40,8 +40,8 @@ bool JsonTape::read(json::Scanner& scanner) {
 
 bool JsonTape::add(json::Scanner& scanner) {
   const json::Kind kind = scanner.kind();
-  is_whole_ = is_whole_ && tape_.size() < kPlacesMax;
-  if (!is_whole_) {
+  is_complete_ = is_complete_ && tape_.size() < kTapeEntriesMax;
+  if (!is_complete_) {
     return scanner.skip(kind);
   }
   const std::size_t index = tape_.size();
@@ -64,8 +64,8 @@ bool JsonTape::add(json::Scanner& scanner) {
 bool JsonTape::add_name(std::string_view name) {
   const bool is_in_text = !std::less<>()(name.data(), text_.data()) &&
                           std::less<>()(name.data(), text_.data() + text_.size());
-  is_whole_ = is_whole_ && is_in_text;
-  if (is_whole_) {
+  is_complete_ = is_complete_ && is_in_text;
+  if (is_complete_) {
     tape_.push_back({.begin = static_cast<std::uint32_t>(name.data() - text_.data()),
                      .bytes = static_cast<std::uint32_t>(name.size())});
   }

@@ -78,7 +78,7 @@ class JsonTape {
   std::string_view text_;   // of the scanner
   std::string_view value_;  // in it
   std::vector<JsonView::TapeEntry> tape_;
-  bool is_whole_ = true;  // false: views look into the text
+  bool is_complete_ = true;  // false: views look into the text
 };
 
 // True when `text` is exactly one JSON object.

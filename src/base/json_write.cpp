@@ -1,6 +1,5 @@
 #include "base/json_write.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -101,6 +100,10 @@ ObjectWriter& ObjectWriter::null(std::string_view name) {
   return raw(name, "null");
 }
 
+ObjectWriter& ObjectWriter::text_or_null(std::string_view name, std::string_view text) {
+  return text.empty() ? null(name) : field(name, text);
+}
+
 ObjectWriter& ObjectWriter::raw(std::string_view name, std::string_view json) {
   key(name);
   out_ += json;
@@ -138,8 +141,8 @@ namespace {
 
 class Printer {
  public:
-  Printer(std::string& out, PrettyOptions options, std::size_t bytes_max)
-      : out_(out), options_(options), bytes_max_(bytes_max), depth_(options.depth) {}
+  Printer(std::string& out, int depth, std::size_t bytes_max)
+      : out_(out), bytes_max_(bytes_max), depth_(depth) {}
 
   bool is_too_large() const { return is_too_large_; }
 
@@ -162,39 +165,15 @@ class Printer {
 
  private:
   bool object(Scanner& scanner) {
-    if (options_.order == KeyOrder::by_bytes) {
-      return sorted_object(scanner);
-    }
     bool empty = true;
     begin('{');
-    const bool whole = scanner.object([&](std::string_view key) {
+    const bool is_valid = scanner.object([&](std::string_view key) {
       empty = false;
       member(key);
       return value(scanner);
     });
     end('}', empty);
-    return whole;
-  }
-
-  bool sorted_object(Scanner& scanner) {
-    std::vector<std::pair<std::string, std::string_view>> members;
-    const bool whole = scanner.object([&](std::string_view key) {
-      std::string_view raw;
-      if (!scanner.raw(raw)) {
-        return false;
-      }
-      members.emplace_back(key, raw);
-      return true;
-    });
-    std::ranges::stable_sort(members, {}, [](const auto& one) { return one.first; });
-    begin('{');
-    for (const auto& [key, raw] : members) {
-      member(key);
-      Scanner inner(raw);
-      value(inner);
-    }
-    end('}', members.empty());
-    return whole;
+    return is_valid;
   }
 
   void member(std::string_view key) {
@@ -206,13 +185,13 @@ class Printer {
   bool array(Scanner& scanner) {
     bool empty = true;
     begin('[');
-    const bool whole = scanner.array([&] {
+    const bool is_valid = scanner.array([&] {
       empty = false;
       item();
       return value(scanner);
     });
     end(']', empty);
-    return whole;
+    return is_valid;
   }
 
   void begin(char open) {
@@ -242,11 +221,10 @@ class Printer {
       return;
     }
     out_ += '\n';
-    out_.append(static_cast<std::size_t>(depth_) * static_cast<std::size_t>(options_.indent), ' ');
+    out_.append(static_cast<std::size_t>(depth_) * 2, ' ');
   }
 
   std::string& out_;
-  PrettyOptions options_;
   const std::size_t bytes_max_;
   bool is_too_large_ = false;
   int depth_;
@@ -255,14 +233,14 @@ class Printer {
 
 }  // namespace
 
-Result<std::string> pretty(std::string_view json, PrettyOptions options) {
+Result<std::string> pretty(std::string_view json, int depth) {
   // Validates all of the text first: the depth limit applies to it, not to each inner scanner.
   if (Scanner check(json); !check.skip() || !check.end()) {
     return std::unexpected(check.fault());
   }
   std::string out;
   Scanner scanner(json);
-  Printer printer(out, options, indented_bytes_max(json.size()));
+  Printer printer(out, depth, indented_bytes_max(json.size()));
   printer.value(scanner);
   return printer.is_too_large() ? fail(Code::unsupported, "JSON nested too deeply to be indented")
                                 : Result<std::string>(std::move(out));

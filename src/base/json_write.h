@@ -37,6 +37,7 @@ class ObjectWriter {
   ObjectWriter& field(std::string_view name, bool value);
   ObjectWriter& field(std::string_view name, const RawJson& json) { return raw(name, json.text()); }
   ObjectWriter& null(std::string_view name);
+  ObjectWriter& text_or_null(std::string_view name, std::string_view text);  // null for ""
   ObjectWriter& raw(std::string_view name, std::string_view json);
   ObjectWriter& extra(const Extra& fields);
   // Writes the key; the caller appends the value to the returned string.
@@ -93,14 +94,6 @@ std::string object_of(const Members&... members) {
 // `["a","b"]`
 std::string array_of(const std::vector<std::string>& texts);
 
-enum class KeyOrder : std::uint8_t { as_written, by_bytes };
-
-struct PrettyOptions {
-  int indent = 2;
-  KeyOrder order = KeyOrder::as_written;
-  int depth = 0;  // additional indentation levels for all lines but the first
-};
-
 // The maximum size of indented JSON: small elements nested hundreds of levels deep would become a
 // thousand times as large.
 inline constexpr std::size_t indented_bytes_max(std::size_t json_bytes) {
@@ -109,10 +102,11 @@ inline constexpr std::size_t indented_bytes_max(std::size_t json_bytes) {
   return kFactor * json_bytes + kBytesMin;
 }
 
-// `[]` and `{}` are printed on one line; there is no line end after the last line. Keys are
-// re-escaped, everything else is preserved. corrupt for malformed JSON, unsupported beyond
+// Indents by two blanks per level; all lines but the first by `depth` more levels. `[]` and `{}`
+// are printed on one line; there is no line end after the last line. Keys are re-escaped,
+// everything else is preserved. corrupt for malformed JSON, unsupported beyond
 // indented_bytes_max().
-Result<std::string> pretty(std::string_view json, PrettyOptions options = {});
+Result<std::string> pretty(std::string_view json, int depth = 0);
 
 // A JSON value without whitespace between tokens, otherwise unchanged.
 std::string compact(std::string_view validated);

@@ -29,7 +29,7 @@ constexpr std::size_t kPidWidth = 16;
 constexpr std::chrono::milliseconds kSlice{100};
 constexpr microseconds kPauseMin{50};
 constexpr microseconds kPauseMax{2000};
-constexpr microseconds kPauseAtGate{200};
+constexpr microseconds kGatePauseMax{200};
 
 struct flock range_of(int byte, short type) {
   struct flock range{};
@@ -67,13 +67,13 @@ Result<std::unique_ptr<LockFile>> LockFile::open(const std::filesystem::path& pa
 Result<LockFile::Hold> LockFile::acquire(Deadline deadline) {
   std::unique_lock threads(threads_, std::defer_lock);
   if (!lock_until(threads, deadline)) {
-    return std::unexpected(held_by_other());
+    return std::unexpected(busy_error());
   }
   REPRISE_TRY(lock_byte(kGateByte, deadline, false));
   auto locked = lock_byte(kLockByte, deadline, true);
   unlock_byte(kGateByte);
   REPRISE_TRY(std::move(locked));
-  sign();
+  record_pid();
   holder_ = std::this_thread::get_id();
   threads.release();  // Hold's destructor unlocks it
   return Hold(this);
@@ -111,10 +111,10 @@ Result<> LockFile::lock_byte(int byte, Deadline deadline, bool poll_fast) {
       return std::unexpected(os_error("lock", path_, errno));
     }
     if (steady_clock::now() >= deadline) {
-      return std::unexpected(held_by_other());
+      return std::unexpected(busy_error());
     }
     std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, poll_fast ? kPauseAtGate : kPauseMax);
+    pause = std::min(pause * 2, poll_fast ? kGatePauseMax : kPauseMax);
   }
 }
 
@@ -126,24 +126,24 @@ void LockFile::unlock_byte(int byte) {
 
 // Records the holder's pid for the error messages of waiting processes. Nothing depends on it, so a
 // full disk does not matter. Written only if another process wrote it last.
-void LockFile::sign() {
+void LockFile::record_pid() {
   std::array<char, kPidWidth> own_pid{};
   own_pid.fill(' ');
   std::to_chars(own_pid.data(), own_pid.data() + own_pid.size(),
                 static_cast<std::int64_t>(::getpid()));
-  std::array<char, kPidWidth> there{};
-  const ssize_t got = ::pread(fd_.get(), there.data(), there.size(), kPidAt);
-  if (got != static_cast<ssize_t>(there.size()) || there != own_pid) {
+  std::array<char, kPidWidth> recorded{};
+  const ssize_t count = ::pread(fd_.get(), recorded.data(), recorded.size(), kPidAt);
+  if (count != static_cast<ssize_t>(recorded.size()) || recorded != own_pid) {
     [[maybe_unused]] const ssize_t ignored =
         ::pwrite(fd_.get(), own_pid.data(), own_pid.size(), kPidAt);
   }
 }
 
-Error LockFile::held_by_other() const {
+Error LockFile::busy_error() const {
   std::array<char, kPidWidth> text{};
-  const ssize_t got = ::pread(fd_.get(), text.data(), text.size(), kPidAt);
+  const ssize_t count = ::pread(fd_.get(), text.data(), text.size(), kPidAt);
   const std::string_view pid =
-      trimmed(std::string_view(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0));
+      trimmed(std::string_view(text.data(), count > 0 ? static_cast<std::size_t>(count) : 0));
   return {Code::busy, cat(path_.string(), " has been held by ",
                           pid.empty() ? "another process" : cat("process ", pid),
                           " for too long: wait for the process or end it, then try again")};

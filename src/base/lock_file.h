@@ -53,8 +53,8 @@ class LockFile {
   LockFile(std::filesystem::path path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
   Result<> lock_byte(int byte, Deadline deadline, bool poll_fast);
   void unlock_byte(int byte);
-  void sign();
-  Error held_by_other() const;
+  void record_pid();
+  Error busy_error() const;
 
   std::filesystem::path path_;
   Fd fd_;

@@ -50,7 +50,7 @@ TEST_F(LockFileTest, RejectsLinksAndFolders) {
   EXPECT_FALSE(LockFile::open(path_));
 }
 
-TEST_F(LockFileTest, TellsWhetherItIsHeld) {
+TEST_F(LockFileTest, ReportsWhetherItIsHeld) {
   EXPECT_FALSE(*LockFile::is_held(path_)) << "there is none";
   const auto file = open();
   EXPECT_FALSE(*LockFile::is_held(path_));
@@ -76,7 +76,7 @@ TEST_F(LockFileTest, KnowsTheThreadThatHoldsIt) {
   EXPECT_FALSE(file->is_held_by_this_thread());
 }
 
-TEST_F(LockFileTest, ShutsOutOtherObjectsAndThreadsUntilReleased) {
+TEST_F(LockFileTest, ExcludesOtherObjectsUntilReleased) {
   const auto file = open();
   const auto other = open();
   {

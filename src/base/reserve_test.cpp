@@ -33,7 +33,7 @@ Result<> full_disk() {
   return fail(Code::io, "no room", ENOSPC);
 }
 
-TEST_F(ReserveTest, LiesBeyondTheEndOfTheFile) {
+TEST_F(ReserveTest, IsBeyondTheEndOfTheFile) {
   EXPECT_GE(kilobytes(), 256);
   EXPECT_EQ(*read_file(file()), "one");
   allocate_reserve(file());

@@ -86,7 +86,7 @@ bool is_secret_header(std::string_view header) {
   const std::string name = ascii_lower(header);
   return name == "set-cookie" || name == "cookie" || name == "authorization" ||
          name == "proxy-authorization" ||
-         (name.find('-') != std::string::npos && secret_name(name) == SecretName::yes);
+         (name.contains('-') && secret_name(name) == SecretName::yes);
 }
 
 // Whether the value after `name` is a secret. A member of that name may also describe one, as in
@@ -134,7 +134,7 @@ bool is_bearer_value(std::string_view value) {
   }
   const std::string_view token = trimmed(value.substr(kScheme.size()));
   const bool is_token = std::ranges::all_of(token, [](char c) {
-    return is_letter_or_digit(c) || std::string_view("-._~+/=").find(c) != std::string_view::npos;
+    return is_letter_or_digit(c) || std::string_view("-._~+/=").contains(c);
   });
   const bool is_word = std::ranges::all_of(
       token, [](char c) { return is_letter_or_digit(c) && (c < '0' || c > '9'); });

@@ -7,7 +7,7 @@
 namespace reprise {
 namespace {
 
-TEST(SecretName, IsKnownInAnySpelling) {
+TEST(SecretName, IsRecognizedInAnySpelling) {
   for (const std::string_view name : {"Authorization",
                                       "proxy-authorization",
                                       "AUTHORIZATION",
@@ -91,13 +91,13 @@ TEST(SecretName, ExcludesNamesOfModelsAndLists) {
   }
 }
 
-TEST(SecretName, AWordAloneIsUnclear) {
+TEST(SecretName, SingleWordsAreUnclear) {
   for (const std::string_view name : {"token", "Token", "key", "KEY", "_key"}) {
     EXPECT_EQ(secret_name(name), SecretName::unclear) << name;
   }
 }
 
-TEST(BearerValue, IsTheSchemeAndAToken) {
+TEST(BearerValue, ConsistsOfTheSchemeAndAToken) {
   for (const std::string_view value :
        {"Bearer sk-0123456789", "bearer eyJhbGciOi.J9.e30_-", "BEARER  abcdefg1"}) {
     EXPECT_TRUE(is_bearer_value(value)) << value;
@@ -109,7 +109,7 @@ TEST(BearerValue, IsTheSchemeAndAToken) {
   }
 }
 
-TEST(RedactHeaders, LeavesNoSecret) {
+TEST(RedactHeaders, RemovesSecrets) {
   EXPECT_EQ(redact_headers(R"({
   "headers": {"Set-Cookie": ["a=1", {"b": 2}], "x-api-key":"k", "date": "today", "n": 1.0},
   "request": {"AUTHORIZATION" : "Bearer t", "cookie": null, "OpenAI-Api-Key": 5},
@@ -132,7 +132,7 @@ TEST(RedactHeaders, IsNotMisledByValues) {
             R"(["cookie","[redacted]","x"])");
 }
 
-TEST(RedactHeaders, ChangesNothingElse) {
+TEST(RedactHeaders, PreservesOtherBytes) {
   for (const std::string text :
        {"", "{}", R"({"text":"the cookie: authorization","cookies":1,"api-keys":{"a":"b"}})",
         "no JSON \" at all", R"({"a":"\"cookie\": 1"})", "\xFF\"\xFE\""}) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <optional>
 #include <system_error>
@@ -18,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kEnd = ".tmp";
+constexpr std::string_view kSuffix = ".tmp";
 constexpr std::string_view kMark = ".reprise-";
 constexpr std::size_t kNameBytesMax = 255;
 constexpr int kNumbersMax = 1000;
 constexpr int kMissingMax = 3;
 
 fs::path numbered(const fs::path& path, int number) {
-  const std::string end = cat(kMark, number, kEnd);
+  const std::string end = cat(kMark, number, kSuffix);
   std::string name = path.filename();
   // Files whose long names have the same prefix share these names, with different numbers.
   name.resize(std::min(name.size(), kNameBytesMax - end.size()));
@@ -44,7 +43,7 @@ bool try_lock(int fd) {
 }
 
 // Without locks, no temporary file is known to be abandoned.
-bool lacks_locks() {
+bool are_locks_unsupported() {
   return errno != EAGAIN && errno != EACCES;
 }
 
@@ -58,8 +57,8 @@ bool is_named(int fd, const fs::path& name) {
 // Removes a temporary file whose process is gone. This cannot race with a process between creating
 // and locking it: after locking, that process checks whether the file still has its name.
 bool remove_abandoned(const fs::path& name) {
-  const auto left = open_file(name, O_RDWR);
-  if (!left || !try_lock(left->get()) || !is_named(left->get(), name)) {
+  const auto file = open_file(name, O_RDWR);
+  if (!file || !try_lock(file->get()) || !is_named(file->get(), name)) {
     return false;
   }
   return ::unlink(name.c_str()) == 0;
@@ -90,13 +89,13 @@ Result<std::optional<Fd>> try_create(const fs::path& name) {
   if (!created) {
     return std::unexpected(std::move(created).error());
   }
-  const bool is_ours = try_lock(created->get()) || lacks_locks();
+  const bool is_ours = try_lock(created->get()) || are_locks_unsupported();
   return is_ours && is_named(created->get(), name) ? std::optional(*std::move(created))
                                                    : std::nullopt;
 }
 
 // Removes ".<digits>" from the end.
-bool take_number(std::string_view& name) {
+bool remove_number(std::string_view& name) {
   const std::size_t point = name.find_last_not_of("0123456789");
   if (point == std::string_view::npos || name[point] != '.' || point + 1 == name.size()) {
     return false;
@@ -114,7 +113,7 @@ bool is_numbered(std::string_view name) {
 }
 
 // This version does not write such names, so one with our own pid is from an earlier process.
-bool is_gone(std::int64_t pid) {
+bool has_ended(std::int64_t pid) {
   return pid == ::getpid() || (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH);
 }
 
@@ -128,17 +127,14 @@ std::optional<TemporaryName> read_name(std::string_view name) {
   if (!is_temporary_name(name)) {
     return std::nullopt;
   }
-  name.remove_suffix(kEnd.size());
+  name.remove_suffix(kSuffix.size());
   if (is_numbered(name)) {
     return TemporaryName{name.substr(0, name.rfind(kMark)), true};
   }
-  take_number(name);
-  const std::string_view pid = name.substr(name.rfind('.') + 1);
-  std::int64_t number = 0;
-  const auto read = std::from_chars(pid.data(), pid.data() + pid.size(), number);
-  take_number(name);
-  return read.ec == std::errc() && is_gone(number) ? std::optional(TemporaryName{name, false})
-                                                   : std::nullopt;
+  remove_number(name);
+  const auto pid = parse_number<std::int64_t>(name.substr(name.rfind('.') + 1));
+  remove_number(name);
+  return pid && has_ended(*pid) ? std::optional(TemporaryName{name, false}) : std::nullopt;
 }
 
 }  // namespace
@@ -175,8 +171,8 @@ void sweep_temporary_files(const fs::path& folder,
        entry.increment(error)) {
     const fs::path& path = entry->path();
     const std::string name = path.filename();
-    if (const auto left = read_name(name); left && is_target(left->target)) {
-      (void)(left->is_locked ? remove_abandoned(path) : ::unlink(path.c_str()) == 0);
+    if (const auto found = read_name(name); found && is_target(found->target)) {
+      (void)(found->is_locked ? remove_abandoned(path) : ::unlink(path.c_str()) == 0);
     }
   }
 }
@@ -193,21 +189,21 @@ Fd TemporaryFile::release() {
 }
 
 bool is_temporary_name(std::string_view name) {
-  if (!name.ends_with(kEnd)) {
+  if (!name.ends_with(kSuffix)) {
     return false;
   }
-  name.remove_suffix(kEnd.size());
-  return is_numbered(name) || (take_number(name) && take_number(name) && !name.empty());
+  name.remove_suffix(kSuffix.size());
+  return is_numbered(name) || (remove_number(name) && remove_number(name) && !name.empty());
 }
 
 fs::path without_temporary_names(const fs::path& path) {
-  if (path.native().find(kMark) == std::string::npos) {
+  if (!path.native().contains(kMark)) {
     return path;
   }
   fs::path out;
   for (const fs::path& part : path) {
     std::string_view name = part.native();
-    while (is_temporary_name(name) && is_numbered(name.substr(0, name.size() - kEnd.size()))) {
+    while (is_temporary_name(name) && is_numbered(name.substr(0, name.size() - kSuffix.size()))) {
       name = name.substr(0, name.rfind(kMark));
     }
     out /= name;

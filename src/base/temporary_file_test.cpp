@@ -85,7 +85,7 @@ TEST_F(TemporaryFileTest, AreLimitedInNumber) {
   EXPECT_EQ(count(), taken);
 }
 
-TEST_F(TemporaryFileTest, OfKilledProcessesAreRemovedByTheNextWriter) {
+TEST_F(TemporaryFileTest, TheNextWriterRemovesAbandonedFiles) {
   for (int i = 0; i < 5; ++i) {
     kill_writer(start_writer());
     EXPECT_EQ(count(), 1) << "the last one's alone";
@@ -95,19 +95,19 @@ TEST_F(TemporaryFileTest, OfKilledProcessesAreRemovedByTheNextWriter) {
   EXPECT_EQ(count(), 1) << "the file itself";
 }
 
-TEST_F(TemporaryFileTest, OfAFolderAreSweptUnlessTheyAreInUseOrAnotherPrograms) {
-  const pid_t gone = start_writer();
+TEST_F(TemporaryFileTest, SweepsAbandonedFilesOfAFolder) {
+  const pid_t ended = start_writer();
   const auto put = [&](const std::string& name) { return replace_file(folder_ / name, "words"); };
   const auto old_name = [](const std::string& target, pid_t pid) {
     return target + "." + std::to_string(pid) + ".3.tmp";
   };
-  kill_writer(gone);
+  kill_writer(ended);
   const pid_t writer = start_writer();
   ASSERT_TRUE(put("other.json.reprise-0.tmp"));
-  ASSERT_TRUE(put(old_name("notes.json", gone)));
+  ASSERT_TRUE(put(old_name("notes.json", ended)));
   ASSERT_TRUE(put(old_name("notes.json", ::getpid())));
   ASSERT_TRUE(put(old_name("notes.json", writer)));
-  ASSERT_TRUE(put(old_name("thesis.tex", gone)));
+  ASSERT_TRUE(put(old_name("thesis.tex", ended)));
   ASSERT_TRUE(put("notes.json.5.tmp"));
   ASSERT_TRUE(put("notes.json.making"));
   sweep_temporary_files(folder_, [](std::string_view name) { return name.ends_with(".json"); });
@@ -116,12 +116,12 @@ TEST_F(TemporaryFileTest, OfAFolderAreSweptUnlessTheyAreInUseOrAnotherPrograms) 
     left.insert(entry.path().filename());
   }
   EXPECT_EQ(left, (std::set<std::string>{"notes.json.reprise-0.tmp", old_name("notes.json", writer),
-                                         old_name("thesis.tex", gone), "notes.json.5.tmp",
+                                         old_name("thesis.tex", ended), "notes.json.5.tmp",
                                          "notes.json.making"}));
   kill_writer(writer);
 }
 
-TEST_F(TemporaryFileTest, OfLivingProcessesAreKept) {
+TEST_F(TemporaryFileTest, KeepsFilesOfLivingProcesses) {
   const pid_t first = start_writer();
   const pid_t second = start_writer();
   EXPECT_EQ(count(), 2);
@@ -139,7 +139,7 @@ TEST_F(TemporaryFileTest, OfLivingProcessesAreKept) {
   EXPECT_EQ(count(), 1);
 }
 
-TEST_F(TemporaryFileTest, OfKilledProcessesAreRemovedWithTheFile) {
+TEST_F(TemporaryFileTest, RemovesAbandonedFilesWithTheFile) {
   const pid_t child = start_writer();
   ASSERT_TRUE(replace_file(target_, "whole"));
   kill_writer(child);
@@ -148,16 +148,16 @@ TEST_F(TemporaryFileTest, OfKilledProcessesAreRemovedWithTheFile) {
 }
 
 TEST_F(TemporaryFileTest, SupportLongNames) {
-  const fs::path one = folder_ / std::string(255, 'n');
+  const fs::path path = folder_ / std::string(255, 'n');
   const fs::path other = folder_ / (std::string(254, 'n') + "m");
-  auto first = TemporaryFile::create(one);
+  auto first = TemporaryFile::create(path);
   ASSERT_TRUE(first);
   ASSERT_TRUE(replace_file(other, "whole"));
-  ASSERT_TRUE(replace_file(one, "whole"));
+  ASSERT_TRUE(replace_file(path, "whole"));
   EXPECT_EQ(count(), 3);
 }
 
-TEST_F(TemporaryFileTest, OtherFilesAreKept) {
+TEST_F(TemporaryFileTest, KeepsOtherFiles) {
   fs::create_symlink("elsewhere", folder_ / "notes.json.reprise-0.tmp");
   fs::create_directory(folder_ / "notes.json.reprise-1.tmp");
   std::ofstream(folder_ / "notes.json.2.3.tmp") << "an older version's";
@@ -166,7 +166,7 @@ TEST_F(TemporaryFileTest, OtherFilesAreKept) {
   EXPECT_FALSE(fs::exists(folder_ / "elsewhere"));
 }
 
-TEST(TemporaryName, IsTheOneThatUnfinishedFilesHave) {
+TEST(TemporaryName, IsRecognized) {
   for (const std::string_view ours :
        {"notes.json.reprise-0.tmp", "a.reprise-12.tmp", "a.1.2.tmp"}) {
     EXPECT_TRUE(is_temporary_name(ours)) << ours;

@@ -68,14 +68,14 @@ std::string clean(std::string_view bytes, bool one_line) {
   const std::string text = utf8::sanitize(bytes);
   std::string out;
   out.reserve(text.size());
-  for (std::string_view rest = text; !rest.empty();) {
-    const utf8::Decoded next = utf8::decode(rest);
+  for (std::string_view remaining = text; !remaining.empty();) {
+    const utf8::Decoded next = utf8::decode(remaining);
     switch (kind_of(next.code_point)) {
       case Kind::printable:
-        out += rest.substr(0, next.bytes);
+        out += remaining.substr(0, next.bytes);
         break;
       case Kind::control:
-        if (!rest.starts_with("\r\n")) {
+        if (!remaining.starts_with("\r\n")) {
           append_control(out, next.code_point);
         }
         break;
@@ -88,7 +88,7 @@ std::string clean(std::string_view bytes, bool one_line) {
         out += one_line ? ' ' : '\t';
         break;
     }
-    rest.remove_prefix(next.bytes);
+    remaining.remove_prefix(next.bytes);
   }
   return out;
 }
@@ -140,17 +140,17 @@ Cluster first_cluster(std::string_view text) {
   if (is_plain_ascii(text.front()) && (text.size() == 1 || is_plain_ascii(text[1]))) {
     return {1, 1};
   }
-  auto one = decode_or_none(text);
-  if (one.bytes == 0) {
+  auto current = decode_or_none(text);
+  if (current.bytes == 0) {
     return {1, 1};
   }
-  Cluster cluster{one.bytes, columns_of(one.code_point)};
-  const bool flag = is_flag_letter(one.code_point);
+  Cluster cluster{current.bytes, columns_of(current.code_point)};
+  const bool flag = is_flag_letter(current.code_point);
   std::int32_t state = 0;
   while (cluster.bytes < text.size()) {
     const auto next = decode_or_none(text.substr(cluster.bytes));
     if (next.bytes == 0 ||
-        utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(one.code_point),
+        utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(current.code_point),
                                          static_cast<utf8proc_int32_t>(next.code_point), &state)) {
       break;
     }
@@ -160,7 +160,7 @@ Cluster first_cluster(std::string_view text) {
       cluster.columns = 2;
     }
     cluster.columns = std::max(cluster.columns, columns_of(next.code_point));
-    one = next;
+    current = next;
   }
   return cluster;
 }
@@ -181,16 +181,16 @@ std::string terminal_json(std::string_view json) {
   }
   std::string out;
   out.reserve(json.size());
-  for (std::string_view rest = json; !rest.empty();) {
-    const utf8::Decoded next = utf8::decode(rest);
+  for (std::string_view remaining = json; !remaining.empty();) {
+    const utf8::Decoded next = utf8::decode(remaining);
     const Kind kind = kind_of(next.code_point);
     // In JSON, controls below U+0020 occur only as whitespace between tokens.
     if (next.code_point >= 0x7F && (kind == Kind::control || kind == Kind::hidden)) {
       append_escaped(out, next.code_point);
     } else {
-      out += rest.substr(0, next.bytes);
+      out += remaining.substr(0, next.bytes);
     }
-    rest.remove_prefix(next.bytes);
+    remaining.remove_prefix(next.bytes);
   }
   return out;
 }

@@ -57,9 +57,9 @@ TEST(TerminalText, EscapesInJsonWithoutChangingIt) {
 }
 
 // The result does not depend on how the text is cut, and never has a control character.
-TEST(TerminalSanitizer, IsRightForEveryCut) {
+TEST(TerminalSanitizer, SanitizesAcrossEverySplit) {
   const std::string text = "x\x1b]8;;http://e\x1b\\ é\r\n日\xC2\x9B!\x9B\xF0\x9F\x98";
-  const std::string whole = terminal_text(text);
+  const std::string expected = terminal_text(text);
   for (std::size_t first = 0; first <= text.size(); ++first) {
     for (std::size_t second = first; second <= text.size(); ++second) {
       TerminalSanitizer gate;
@@ -67,10 +67,10 @@ TEST(TerminalSanitizer, IsRightForEveryCut) {
       out += gate.pass(text.substr(first, second - first));
       out += gate.pass(text.substr(second));
       out += gate.finish();
-      ASSERT_EQ(out, whole) << "cut at " << first << " and " << second;
+      ASSERT_EQ(out, expected) << "cut at " << first << " and " << second;
     }
   }
-  EXPECT_TRUE(utf8::is_valid(whole));
+  EXPECT_TRUE(utf8::is_valid(expected));
 }
 
 TEST(Grapheme, FindsGraphemeClusters) {
@@ -83,7 +83,7 @@ TEST(Grapheme, FindsGraphemeClusters) {
   EXPECT_EQ(first_grapheme("\xFF\xFE"), 1U);
 }
 
-TEST(Grapheme, PrefixNeverCutsACharacter) {
+TEST(Grapheme, PrefixesEndBetweenCharacters) {
   const std::string text = "aé👩‍👩‍👧🇨🇭中";
   const std::string_view parts[] = {"",
                                     "a",

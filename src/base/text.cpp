@@ -65,8 +65,8 @@ bool is_uuid(std::string_view text) {
   });
 }
 
-std::string counted(std::int64_t count, std::string_view one) {
-  return cat(count, " ", one, count == 1 ? "" : "s");
+std::string counted(std::int64_t count, std::string_view noun) {
+  return cat(count, " ", noun, count == 1 ? "" : "s");
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -126,28 +126,28 @@ std::vector<std::string_view> nearest_few(std::string_view word,
 }
 
 std::string number_words(NumberKind kind, const NumberRange& range) {
-  const std::string_view what = kind == NumberKind::whole ? "a whole number" : "a number";
+  const std::string_view noun = kind == NumberKind::whole ? "a whole number" : "a number";
   if (std::isfinite(range.min) && std::isfinite(range.max)) {
-    return cat(what, " from ", bound(range.min), " to ", bound(range.max));
+    return cat(noun, " from ", bound(range.min), " to ", bound(range.max));
   }
-  return std::isfinite(range.min) ? cat(what, " of ", bound(range.min), " or more")
-                                  : std::string(what);
+  return std::isfinite(range.min) ? cat(noun, " of ", bound(range.min), " or more")
+                                  : std::string(noun);
 }
 
 std::string clean_line(std::string_view text) {
   const std::string clean = utf8::sanitize(text);
-  std::string_view rest = clean;
+  std::string_view remaining = clean;
   std::string out;
-  while (!rest.empty()) {
-    const auto [c, bytes] = utf8::decode(rest);
+  while (!remaining.empty()) {
+    const auto [c, bytes] = utf8::decode(remaining);
     if (is_control(c) || c == ' ') {
       if (!out.empty() && out.back() != ' ') {
         out += ' ';
       }
     } else {
-      out += rest.substr(0, bytes);
+      out += remaining.substr(0, bytes);
     }
-    rest.remove_prefix(bytes);
+    remaining.remove_prefix(bytes);
   }
   return std::string(trimmed(out));
 }

@@ -66,15 +66,15 @@ std::optional<Number> parse_number(std::string_view text) {
 template <class Range, class Text = std::identity>
 std::string joined(const Range& range, Text text = {}) {
   std::string out;
-  for (const auto& one : range) {
-    const auto& piece = std::invoke(text, one);
+  for (const auto& element : range) {
+    const auto& piece = std::invoke(text, element);
     out += cat(out.empty() ? "" : ", ", piece);
   }
   return out;
 }
 
 // "1 page", "2 pages".
-std::string counted(std::int64_t count, std::string_view one);
+std::string counted(std::int64_t count, std::string_view noun);
 
 // The parts between the separators; none after one at the end.
 std::vector<std::string_view> split(std::string_view text, char separator);

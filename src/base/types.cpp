@@ -1,9 +1,7 @@
 #include "reprise/types.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
-#include <system_error>
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -32,43 +30,41 @@ int digits(std::string_view text, std::size_t at, std::size_t count) {
 void append_padded(std::string& out, std::int64_t value, std::size_t width) {
   const std::size_t begin = out.size();
   out.append(width, '0');
-  std::int64_t rest = value;
-  for (std::size_t at = out.size(); at > begin && rest > 0; --at) {
-    out[at - 1] = static_cast<char>('0' + rest % 10);
-    rest /= 10;
+  std::int64_t remaining = value;
+  for (std::size_t at = out.size(); at > begin && remaining > 0; --at) {
+    out[at - 1] = static_cast<char>('0' + remaining % 10);
+    remaining /= 10;
   }
-  if (rest != 0) {
+  if (remaining != 0) {
     out.resize(begin);
     out += std::to_string(value);
   }
 }
 
 std::optional<Time> parse_unix_seconds(std::string_view text) {
-  std::int64_t seconds = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   // Years 0001 to 9999: the range of format_time().
   constexpr std::int64_t kMin = -62'135'596'800;
   constexpr std::int64_t kMax = 253'402'300'799;
-  if (code != std::errc{} || end != text.data() + text.size() || seconds < kMin || seconds > kMax) {
-    return std::nullopt;
-  }
-  return Time(std::chrono::seconds(seconds));
+  const auto seconds = parse_number<std::int64_t>(text);
+  return seconds && *seconds >= kMin && *seconds <= kMax
+             ? std::optional(Time(std::chrono::seconds(*seconds)))
+             : std::nullopt;
 }
 
 // The part after the seconds: a fraction, then a zone.
-struct Rest {
+struct TimeSuffix {
   std::int64_t micros = 0;
   std::chrono::minutes offset{0};
 };
 
-std::optional<Rest> parse_rest(std::string_view text) {
-  Rest rest;
+std::optional<TimeSuffix> parse_time_suffix(std::string_view text) {
+  TimeSuffix suffix;
   std::size_t i = 0;
   if (i < text.size() && (text[i] == '.' || text[i] == ',')) {
     std::int64_t scale = 100'000;
     const std::size_t start = ++i;
     for (; i < text.size() && is_ascii_digit(text[i]); ++i) {
-      rest.micros += (text[i] - '0') * scale;
+      suffix.micros += (text[i] - '0') * scale;
       scale /= 10;
     }
     if (i == start || i - start > 9) {
@@ -77,18 +73,18 @@ std::optional<Rest> parse_rest(std::string_view text) {
   }
   const std::string_view zone = text.substr(i);
   if (zone.empty() || zone == "Z" || zone == "z") {
-    return rest;
+    return suffix;
   }
   const bool colon = zone.size() == 6 && zone[3] == ':';
   const int hours = digits(zone, 1, 2);
   const int minutes = zone.size() == 3 ? 0 : digits(zone, colon ? 4 : 3, 2);
-  const bool shaped = colon || zone.size() == 5 || zone.size() == 3;
-  if (!shaped || (zone[0] != '+' && zone[0] != '-') || hours < 0 || hours > 23 || minutes < 0 ||
-      minutes > 59) {
+  const bool is_well_formed = colon || zone.size() == 5 || zone.size() == 3;
+  if (!is_well_formed || (zone[0] != '+' && zone[0] != '-') || hours < 0 || hours > 23 ||
+      minutes < 0 || minutes > 59) {
     return std::nullopt;
   }
-  rest.offset = std::chrono::minutes((hours * 60 + minutes) * (zone[0] == '-' ? -1 : 1));
-  return rest;
+  suffix.offset = std::chrono::minutes((hours * 60 + minutes) * (zone[0] == '-' ? -1 : 1));
+  return suffix;
 }
 
 }  // namespace
@@ -114,14 +110,14 @@ Result<Author> Author::parse(std::string_view name) {
     return fail(Code::invalid_argument,
                 cat("an author must be a name of 1 to ", kAuthorBytesMax, " bytes of UTF-8"));
   }
-  for (std::string_view rest = name; !rest.empty();) {
-    const auto [code_point, bytes] = utf8::decode(rest);
+  for (std::string_view remaining = name; !remaining.empty();) {
+    const auto [code_point, bytes] = utf8::decode(remaining);
     const bool is_control = code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0);
     if (is_control || code_point == 0x2028 || code_point == 0x2029) {
       return fail(Code::invalid_argument,
                   "an author must not contain control characters or line ends");
     }
-    rest.remove_prefix(bytes);
+    remaining.remove_prefix(bytes);
   }
   return Author(std::string(name));
 }
@@ -147,13 +143,11 @@ std::optional<Money> Money::parse(std::string_view number) {
     if (power.starts_with('+')) {
       power.remove_prefix(1);
     }
-    int parsed = 0;
-    const auto [end, code] = std::from_chars(power.data(), power.data() + power.size(), parsed);
-    if (code != std::errc{} || end != power.data() + power.size() || parsed > 400 ||
-        parsed < -400) {
+    const auto parsed = parse_number<int>(power);
+    if (!parsed || *parsed > 400 || *parsed < -400) {
       return std::nullopt;
     }
-    exponent += parsed;
+    exponent += *parsed;
     number = number.substr(0, e);
   }
   const std::size_t point = number.find('.');
@@ -179,13 +173,11 @@ std::optional<Money> Money::parse(std::string_view number) {
   } else {
     all_digits.append(static_cast<std::size_t>(exponent), '0');
   }
-  std::int64_t nanos = 0;
-  const char* last = all_digits.data() + all_digits.size();
-  if (const auto [end, code] = std::from_chars(all_digits.data(), last, nanos);
-      code != std::errc{} || end != last || (round_up && nanos == INT64_MAX)) {
+  const auto truncated = parse_number<std::int64_t>(all_digits);
+  if (!truncated || (round_up && *truncated == INT64_MAX)) {
     return std::nullopt;
   }
-  nanos += round_up ? 1 : 0;
+  const std::int64_t nanos = *truncated + (round_up ? 1 : 0);
   return Money{negative ? -nanos : nanos};
 }
 
@@ -242,23 +234,24 @@ std::optional<Time> parse_time(std::string_view text) {
   const int hour = digits(text, 11, 2);
   const int minute = digits(text, 14, 2);
   const int second = digits(text, 17, 2);
-  const bool shaped = text[7] == '-' && (text[10] == 'T' || text[10] == 't' || text[10] == ' ') &&
-                      text[13] == ':' && text[16] == ':';
+  const bool is_well_formed = text[7] == '-' &&
+                              (text[10] == 'T' || text[10] == 't' || text[10] == ' ') &&
+                              text[13] == ':' && text[16] == ':';
   const bool in_range = year >= 1 && month >= 0 && day >= 0 && hour >= 0 && hour < 24 &&
                         minute >= 0 && minute < 60 && second >= 0 && second <= 60;
-  if (!shaped || !in_range) {
+  if (!is_well_formed || !in_range) {
     return std::nullopt;
   }
   const std::chrono::year_month_day date{std::chrono::year(year),
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
-  const auto rest = parse_rest(text.substr(19));
-  if (!date.ok() || !rest) {
+  const auto suffix = parse_time_suffix(text.substr(19));
+  if (!date.ok() || !suffix) {
     return std::nullopt;
   }
   return Time(std::chrono::sys_days(date)) + std::chrono::hours(hour) +
          std::chrono::minutes(minute) + std::chrono::seconds(second) +
-         std::chrono::microseconds(rest->micros) - rest->offset;
+         std::chrono::microseconds(suffix->micros) - suffix->offset;
 }
 
 }  // namespace reprise

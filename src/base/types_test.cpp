@@ -1,4 +1,3 @@
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -41,7 +40,7 @@ TEST(Money, PrintsTheShortestDecimal) {
   EXPECT_EQ(Money::parse(Money{INT64_MAX}.str())->nanos, INT64_MAX);
 }
 
-TEST(Time, ReadsWhatTheFormatsHold) {
+TEST(Time, ParsesAllFormats) {
   const auto expected = parse_time("2026-01-18T20:15:30Z");
   ASSERT_TRUE(expected);
   for (const char* text :
@@ -51,7 +50,7 @@ TEST(Time, ReadsWhatTheFormatsHold) {
   }
 }
 
-TEST(Time, RefusesGarbage) {
+TEST(Time, RejectsInvalidText) {
   for (const char* text :
        {"", "yesterday", "0000-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-01-18T24:00:00Z",
         "2026-01-18T20:15:30.Z", "2026-01-18T20:15:30+25:00", "2026-01-18", "99999999999999",

@@ -26,12 +26,8 @@ class ClaudeWriter final : public PairedWriter {
     if (title.empty()) {
       return {};
     }
-    std::string out;
-    json::ObjectWriter(out)
-        .field("type", "custom-title")
-        .field("customTitle", title)
-        .field("sessionId", session_)
-        .close();
+    const std::string out =
+        json::object_of("type", "custom-title", "customTitle", title, "sessionId", session_);
     return write(out + "\n");
   }
 
@@ -56,7 +52,7 @@ class ClaudeWriter final : public PairedWriter {
     for (const Block& block : message.blocks) {
       if (const auto* text = std::get_if<TextBlock>(&block); text && !text->text.empty()) {
         array.item();
-        json::ObjectWriter(content).field("type", "text").field("text", text->text).close();
+        json::append_object(content, "type", "text", "text", text->text);
       } else if (const auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
         add_thinking(message, *thinking, content, array);
       } else if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
@@ -88,20 +84,17 @@ class ClaudeWriter final : public PairedWriter {
       return;
     }
     array.item();
-    json::ObjectWriter(content)
-        .field("type", "thinking")
-        .field("thinking", thinking.text)
-        .field("signature", thinking.signature)
-        .close();
+    json::append_object(content, "type", "thinking", "thinking", thinking.text, "signature",
+                        thinking.signature);
   }
 
-  Result<> line(std::string_view type, std::string_view message, std::string_view place, Time time,
+  Result<> line(std::string_view type, std::string_view message, std::string_view key, Time time,
                 bool is_meta) {
-    std::string uuid = derived_uuid(cat(session_, "#", place));
+    std::string uuid = derived_uuid(cat(session_, "#", key));
     std::string out;
     json::ObjectWriter object(out);
-    parent_.empty() ? object.null("parentUuid") : object.field("parentUuid", parent_);
-    object.field("isSidechain", false)
+    object.text_or_null("parentUuid", parent_)
+        .field("isSidechain", false)
         .field("userType", "external")
         .field("cwd", job().session.info.working_dir)
         .field("sessionId", session_)
@@ -123,7 +116,7 @@ class ClaudeWriter final : public PairedWriter {
     for (const Block& block : message.blocks) {
       if (const auto* text = std::get_if<TextBlock>(&block); text && !text->text.empty()) {
         array.item();
-        json::ObjectWriter(content).field("type", "text").field("text", text->text).close();
+        json::append_object(content, "type", "text", "text", text->text);
       } else if (const auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
         REPRISE_ASSIGN(const auto media, read_media(job(), *image));
         if (media) {
@@ -154,8 +147,8 @@ class ClaudeWriter final : public PairedWriter {
   std::string answer_message(const Message& message, std::string_view content,
                              bool has_calls) const {
     const Usage usage = message.usage.value_or(Usage{});
-    std::string used;
-    json::ObjectWriter(used)
+    std::string usage_json;
+    json::ObjectWriter(usage_json)
         .field("input_tokens", usage.input.value - usage.cached.value - usage.cache_written.value)
         .field("cache_creation_input_tokens", usage.cache_written.value)
         .field("cache_read_input_tokens", usage.cached.value)
@@ -176,7 +169,7 @@ class ClaudeWriter final : public PairedWriter {
     } else {
       object.null("stop_reason");
     }
-    object.null("stop_sequence").raw("usage", used).close();
+    object.null("stop_sequence").raw("usage", usage_json).close();
     return out;
   }
 
@@ -212,7 +205,7 @@ class ClaudeWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_claude(Job& job) {
-  return make_writer<ClaudeWriter>(job);
+  return std::make_unique<ClaudeWriter>(job);
 }
 
 }  // namespace reprise::exporting

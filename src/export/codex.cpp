@@ -1,7 +1,6 @@
 // A rollout of Codex: what the model sees as response items, what the user sees as events.
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "base/json_write.h"
 #include "base/text.h"
@@ -17,16 +16,6 @@ namespace {
 
 constexpr std::string_view kCodexVersion = "0.169.0";  // written to the file
 
-std::string object(std::initializer_list<std::pair<std::string_view, std::string>> texts) {
-  std::string out;
-  json::ObjectWriter writer(out);
-  for (const auto& [name, text] : texts) {
-    writer.field(name, text);
-  }
-  writer.close();
-  return out;
-}
-
 class CodexWriter final : public PairedWriter {
  public:
   explicit CodexWriter(Job& job) : PairedWriter(job), times_(job.session) {}
@@ -34,12 +23,10 @@ class CodexWriter final : public PairedWriter {
   Result<> begin() override {
     const Session& session = job().session;
     now_ = times_.next({});
-    REPRISE_TRY(line("session_meta", object({{"id", uuid_of(session)},
-                                             {"timestamp", iso_milliseconds(now_)},
-                                             {"cwd", session.info.working_dir},
-                                             {"originator", "reprise"},
-                                             {"cli_version", std::string(kCodexVersion)},
-                                             {"source", "cli"}})));
+    REPRISE_TRY(line("session_meta",
+                     json::object_of("id", uuid_of(session), "timestamp", iso_milliseconds(now_),
+                                     "cwd", session.info.working_dir, "originator", "reprise",
+                                     "cli_version", kCodexVersion, "source", "cli")));
     if (session.system_prompt.empty()) {
       return {};
     }
@@ -83,25 +70,23 @@ class CodexWriter final : public PairedWriter {
     for (const Block& block : message.blocks) {
       if (const auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
         REPRISE_TRY(
-            line("event_msg", object({{"type", "agent_reasoning"}, {"text", thinking->text}})));
+            line("event_msg", json::object_of("type", "agent_reasoning", "text", thinking->text)));
       } else if (const auto* text = std::get_if<TextBlock>(&block);
                  text != nullptr && !text->text.empty()) {
         REPRISE_TRY(text_item("assistant", "output_text", text->text));
         REPRISE_TRY(
-            line("event_msg", object({{"type", "agent_message"}, {"message", text->text}})));
+            line("event_msg", json::object_of("type", "agent_message", "message", text->text)));
       } else if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
-        REPRISE_TRY(line("response_item", object({{"type", "function_call"},
-                                                  {"name", call->name},
-                                                  {"arguments", input_text(*call)},
-                                                  {"call_id", call->id}})));
+        REPRISE_TRY(line("response_item",
+                         json::object_of("type", "function_call", "name", call->name, "arguments",
+                                         input_text(*call), "call_id", call->id)));
       }
     }
     REPRISE_TRY(
         each_outcome(message, results, [&](const ToolUseBlock& call, const Outcome& result) {
           now_ = times_.next(result.at);
-          return line("response_item", object({{"type", "function_call_output"},
-                                               {"call_id", call.id},
-                                               {"output", result.text}}));
+          return line("response_item", json::object_of("type", "function_call_output", "call_id",
+                                                       call.id, "output", result.text));
         }));
     return usage(message);
   }
@@ -118,8 +103,7 @@ class CodexWriter final : public PairedWriter {
   }
 
   Result<> text_item(std::string_view role, std::string_view type, std::string_view text) {
-    std::string content;
-    json::ObjectWriter(content).field("type", type).field("text", text).close();
+    const std::string content = json::object_of("type", type, "text", text);
     std::string item;
     json::ObjectWriter(item)
         .field("type", "message")
@@ -209,7 +193,7 @@ class CodexWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_codex(Job& job) {
-  return make_writer<CodexWriter>(job);
+  return std::make_unique<CodexWriter>(job);
 }
 
 // The time in the file's name has no colons.

@@ -59,12 +59,12 @@ Result<std::string> full_text(Job& job, const ToolResultBlock& result) {
     return result.text;
   }
   std::string bytes;
-  REPRISE_ASSIGN(const bool is_whole,
+  REPRISE_ASSIGN(const bool is_complete,
                  read_blob(job, *result.blob, [&bytes](std::string_view piece) -> Result<> {
                    bytes += piece;
                    return {};
                  }));
-  return is_whole ? utf8::sanitize(bytes) : result.text;
+  return is_complete ? utf8::sanitize(bytes) : result.text;
 }
 
 std::string Media::data_url() const {
@@ -78,12 +78,12 @@ Result<std::optional<Media>> read_media(Job& job, const ImageBlock& image) {
   }
   if (image.blob) {
     std::string bytes;
-    REPRISE_ASSIGN(const bool is_whole,
+    REPRISE_ASSIGN(const bool is_complete,
                    read_blob(job, *image.blob, [&bytes](std::string_view piece) -> Result<> {
                      bytes += piece;
                      return {};
                    }));
-    if (!is_whole) {
+    if (!is_complete) {
       return std::nullopt;
     }
     media.base64 = base64_encode(bytes);

@@ -104,7 +104,7 @@ class CopilotWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_copilot(Job& job) {
-  return make_writer<CopilotWriter>(job);
+  return std::make_unique<CopilotWriter>(job);
 }
 
 }  // namespace reprise::exporting

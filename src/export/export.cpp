@@ -42,7 +42,7 @@ Result<ExportResult> export_session(Source& source, const SessionId& id, const E
     REPRISE_TRY(write_original(job, *original));
     return ExportResult{.messages = now.session.info.head.value, .losses = {}, .damage = {}};
   }
-  REPRISE_TRY(add_losses(job, entry.loses));
+  REPRISE_TRY(add_losses(job, entry.losses));
   const auto note_time = [&](Time time) {
     if (needs_times && !is_known(time)) {
       job.losses.emplace("unknown times: other times are written");
@@ -58,7 +58,7 @@ Result<ExportResult> export_session(Source& source, const SessionId& id, const E
   ExportResult exported;
   Result<> written;
   const auto write = [&](const Message& message) {
-    add_losses(job, message, entry.loses);
+    add_losses(job, message, entry.losses);
     note_time(message.created_at);
     written = stop.stop_requested() ? fail(Code::cancelled, "stopped") : writer->message(message);
     ++exported.messages;
@@ -101,7 +101,7 @@ Result<std::optional<Original>> find_original(Source& source, const Session& ses
   if (!format.accepts_originals) {
     return std::nullopt;
   }
-  const std::string_view tool = format.shown.name;
+  const std::string_view tool = format.info.name;
   if (OriginalReader* const reader = source.capabilities().original_reader; reader != nullptr) {
     return reader->tool() == tool ? find_in_tool(*reader, session.info.id)
                                   : Result<std::optional<Original>>();

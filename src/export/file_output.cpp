@@ -45,7 +45,7 @@ Result<> write_file(const fs::path& target, ExistingFile existing, const Fill& f
 class FileOutput final : public ExportOutput {
  public:
   FileOutput(int fd, fs::path file, ExistingFile existing, bool accepts_files)
-      : fd_(fd), file_(std::move(file)), existing_(existing), takes_files_(accepts_files) {}
+      : fd_(fd), file_(std::move(file)), existing_(existing), accepts_files_(accepts_files) {}
 
   Result<> write(std::string_view bytes) override {
     buffer_ += bytes;
@@ -57,7 +57,7 @@ class FileOutput final : public ExportOutput {
     return {};
   }
 
-  bool accepts_files() const override { return takes_files_; }
+  bool accepts_files() const override { return accepts_files_; }
   Result<std::string> add_file(std::string_view name,
                                const std::function<Result<>(const Piece&)>& fill) override {
     const fs::path folder = fs::path(file_).replace_extension(".files");
@@ -79,7 +79,7 @@ class FileOutput final : public ExportOutput {
   int fd_;
   fs::path file_;
   ExistingFile existing_;
-  bool takes_files_;
+  bool accepts_files_;
   std::string buffer_;
   std::set<std::string> written_;
 };
@@ -89,8 +89,8 @@ struct Target {
   bool accepts_files;
 };
 
-Result<> export_all(Source& source, std::span<const SessionId> ids, const ExportFormat& format,
-                    const Target& target, const ExportOptions& options) {
+Result<> export_sessions(Source& source, std::span<const SessionId> ids, const ExportFormat& format,
+                         const Target& target, const ExportOptions& options) {
   return write_file(target.file, options.existing, [&](int fd) -> Result<> {
     FileOutput output(fd, target.file, options.existing, target.accepts_files);
     for (const SessionId& id : ids) {
@@ -107,7 +107,7 @@ Result<std::string> file_name(Source& source, const Session& session,
   REPRISE_ASSIGN(const auto original, exporting::find_original(source, session, format));
   return original ? original->file
                   : cat(format.stem ? format.stem(session) : exporting::file_stem(session),
-                        format.shown.ending);
+                        format.info.ending);
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ Result<> export_to_file(Source& source, std::span<const SessionId> ids, const Ex
                 cat("one file holds one session in the format ", format.name, "; name a folder"));
   }
   REPRISE_ASSIGN(const fs::path path, resolve_folder_of(file));
-  return export_all(source, ids, format, {.file = path, .accepts_files = false}, options);
+  return export_sessions(source, ids, format, {.file = path, .accepts_files = false}, options);
 }
 
 Result<fs::path> export_to_folder(Source& source, const SessionId& id, const ExportFormat& format,
@@ -135,8 +135,8 @@ Result<fs::path> export_to_folder(Source& source, const SessionId& id, const Exp
   if (std::ranges::find(options.taken, file) != options.taken.end()) {
     file = path / cat(file.stem().native(), "-", exporting::full_id(id), file.extension().native());
   }
-  REPRISE_TRY(export_all(source, std::span(&id, 1), format,
-                         {.file = file, .accepts_files = format.has_files}, options));
+  REPRISE_TRY(export_sessions(source, std::span(&id, 1), format,
+                              {.file = file, .accepts_files = format.has_files}, options));
   return file;
 }
 

@@ -13,8 +13,8 @@
 namespace reprise::exporting {
 
 struct Format {
-  ExportFormat shown;
-  Parts loses = {};
+  ExportFormat info;
+  Parts losses = {};
   std::unique_ptr<Writer> (*make)(Job& job) = nullptr;
   // Whether unchanged sessions of this tool are written back as they were read.
   bool accepts_originals = false;
@@ -25,7 +25,7 @@ struct Format {
                                   const EnvironmentLookup& variables) = nullptr;
 };
 
-const Format& format_of(const ExportFormat& shown);
+const Format& format_of(const ExportFormat& info);
 
 // Each is defined in its own file.
 std::unique_ptr<Writer> make_claude(Job& job);

@@ -58,11 +58,8 @@ class GeminiWriter final : public PairedWriter {
     for (const Block& block : message.blocks) {
       if (const auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
         thought.item();
-        json::ObjectWriter(thoughts)
-            .field("subject", "")
-            .field("description", thinking->text)
-            .field("timestamp", iso_milliseconds(at))
-            .close();
+        json::append_object(thoughts, "subject", "", "description", thinking->text, "timestamp",
+                            iso_milliseconds(at));
       } else if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
         REPRISE_ASSIGN(const Outcome result, outcome(results, *call, at));
         call_item.item();
@@ -102,16 +99,12 @@ class GeminiWriter final : public PairedWriter {
     for (const Block& block : message.blocks) {
       if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
         array.item();
-        json::ObjectWriter(parts).field("text", text->text).close();
+        json::append_object(parts, "text", text->text);
       } else if (const auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
         REPRISE_ASSIGN(const auto media, read_media(job(), *image));
         if (media && !media->base64.empty()) {
           array.item();
-          std::string data;
-          json::ObjectWriter(data)
-              .field("mimeType", media->type)
-              .field("data", media->base64)
-              .close();
+          const std::string data = json::object_of("mimeType", media->type, "data", media->base64);
           parts += cat("{\"inlineData\":", data, "}");
         } else if (media) {
           job().losses.emplace("images that are only linked");
@@ -123,8 +116,7 @@ class GeminiWriter final : public PairedWriter {
   }
 
   void append_call(std::string& out, const ToolUseBlock& call, const Outcome& result) {
-    std::string response;
-    json::ObjectWriter(response).field(result.is_error ? "error" : "output", result.text).close();
+    const std::string response = json::object_of(result.is_error ? "error" : "output", result.text);
     std::string function;
     json::ObjectWriter(function)
         .field("id", call.id)
@@ -162,7 +154,7 @@ class GeminiWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_gemini(Job& job) {
-  return make_writer<GeminiWriter>(job);
+  return std::make_unique<GeminiWriter>(job);
 }
 
 std::string gemini_stem(const Session& session) {

@@ -211,7 +211,7 @@ class HtmlWriter final : public Writer {
 }  // namespace
 
 std::unique_ptr<Writer> make_html(Job& job) {
-  return make_writer<HtmlWriter>(job);
+  return std::make_unique<HtmlWriter>(job);
 }
 
 }  // namespace reprise::exporting

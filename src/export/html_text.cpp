@@ -59,11 +59,11 @@ std::string html_text(std::string_view text) {
 }
 
 std::string html_of_code(std::string_view code, std::string_view language) {
-  const std::string safe = terminal_text(code);
+  const std::string clean = terminal_text(code);
   std::string out;
-  for (std::string_view rest = safe; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    for_each_code_token(rest.substr(0, end), language,
+  for (std::string_view remaining = clean; !remaining.empty();) {
+    const std::size_t end = std::min(remaining.find('\n'), remaining.size());
+    for_each_code_token(remaining.substr(0, end), language,
                         [&out](std::string_view text, CodeToken token) {
                           const std::string_view name = class_of(token);
                           if (!name.empty()) {
@@ -72,8 +72,8 @@ std::string html_of_code(std::string_view code, std::string_view language) {
                           append_escaped(out, text);
                           out += name.empty() ? "" : "</span>";
                         });
-    out += end < rest.size() ? "\n" : "";
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    out += end < remaining.size() ? "\n" : "";
+    remaining.remove_prefix(std::min(end + 1, remaining.size()));
   }
   return out;
 }

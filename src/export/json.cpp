@@ -52,8 +52,7 @@ class JsonWriter final : public Writer {
   std::string session_json() const {
     const Session native{.info = {.id = job_.session.info.id}};
     const std::string members = store::session_sidecar({.session = job_.session}, native);
-    std::string out;
-    json::ObjectWriter(out).field("id", job_.session.info.id.str()).close();
+    std::string out = json::object_of("id", job_.session.info.id.str());
     if (!members.empty()) {
       out.back() = ',';
       out += std::string_view(members).substr(1);
@@ -81,13 +80,8 @@ class JsonWriter final : public Writer {
     REPRISE_ASSIGN(const auto entries, files->list_artefacts(id));
     for (const ArtefactReader::Entry& entry : entries) {
       REPRISE_ASSIGN(const auto bytes, files->find_artefact(id, entry.step, entry.name));
-      std::string out;
-      json::ObjectWriter(out)
-          .field("step", entry.step.value)
-          .field("name", entry.name)
-          .field("base64", base64_encode(bytes.value_or("")))
-          .close();
-      REPRISE_TRY(item(out));
+      REPRISE_TRY(item(json::object_of("step", entry.step.value, "name", entry.name, "base64",
+                                       base64_encode(bytes.value_or("")))));
     }
     return {};
   }
@@ -102,19 +96,19 @@ class JsonWriter final : public Writer {
         REPRISE_TRY(item(cat(R"({"hash":")", hash.str(), R"(","base64":")")));
       }
       pending += piece;
-      const std::size_t whole = pending.size() - pending.size() % 3;
-      REPRISE_TRY(job_.output.write(base64_encode(std::string_view(pending).substr(0, whole))));
-      pending.erase(0, whole);
+      const std::size_t encodable = pending.size() - pending.size() % 3;
+      REPRISE_TRY(job_.output.write(base64_encode(std::string_view(pending).substr(0, encodable))));
+      pending.erase(0, encodable);
       return {};
     };
-    REPRISE_ASSIGN(const bool is_whole, read_blob(job_, hash, write));
+    REPRISE_ASSIGN(const bool is_complete, read_blob(job_, hash, write));
     if (!has_messages) {
-      if (!is_whole) {
+      if (!is_complete) {
         return {};
       }
       REPRISE_TRY(write(""));
     }
-    return job_.output.write(cat(base64_encode(pending), is_whole ? "\"}" : R"(","cut":true})"));
+    return job_.output.write(cat(base64_encode(pending), is_complete ? "\"}" : R"(","cut":true})"));
   }
 
   Job& job_;
@@ -125,7 +119,7 @@ class JsonWriter final : public Writer {
 }  // namespace
 
 std::unique_ptr<Writer> make_json(Job& job) {
-  return make_writer<JsonWriter>(job);
+  return std::make_unique<JsonWriter>(job);
 }
 
 }  // namespace reprise::exporting

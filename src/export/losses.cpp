@@ -53,7 +53,7 @@ std::string_view name_of(Part part) {
       return "fields of the session from other programs";
     case Part::system_messages:
       return "messages that are neither the user's nor the model's";
-    case Part::cut_answers:
+    case Part::incomplete_answers:
       return "whether answers are incomplete";
     case Part::times:
       return "the messages' times";
@@ -119,7 +119,7 @@ void add_losses(Job& job, const Message& message, Parts parts) {
   add(job, parts, Part::system_messages,
       message.role != role::kUser && message.role != role::kAssistant &&
           message.role != role::kTool);
-  add(job, parts, Part::cut_answers, message.state == MessageState::incomplete);
+  add(job, parts, Part::incomplete_answers, message.state == MessageState::incomplete);
   add(job, parts, Part::times, is_known(message.created_at));
   add(job, parts, Part::authors, message.author.has_value());
   add(job, parts, Part::models, !message.model.empty());

@@ -110,7 +110,7 @@ class MarkdownWriter final : public Writer {
 }  // namespace
 
 std::unique_ptr<Writer> make_markdown(Job& job) {
-  return make_writer<MarkdownWriter>(job);
+  return std::make_unique<MarkdownWriter>(job);
 }
 
 }  // namespace reprise::exporting

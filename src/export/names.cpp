@@ -1,7 +1,7 @@
-#include "export/names.h"
-
 // The names of exported files, the folders where other tools look for them, and the folders that
 // those tools own.
+
+#include "export/names.h"
 
 #include <algorithm>
 
@@ -63,14 +63,14 @@ Time time_of(const Session& session) {
 
 Result<Session> with_times(Source& source, Session session) {
   SessionInfo& info = session.info;
-  Time message = kUnknownTime;
+  Time first_known = kUnknownTime;
   if (!is_known(time_of(session)) && source.capabilities().messages) {
-    REPRISE_TRY(source.read(info.id, {}, [&](const Message& one) {
-      message = one.created_at;
-      return is_known(message) ? Flow::stop : Flow::proceed;
+    REPRISE_TRY(source.read(info.id, {}, [&](const Message& message) {
+      first_known = message.created_at;
+      return is_known(first_known) ? Flow::stop : Flow::proceed;
     }));
   }
-  info.created_at = known_time({info.created_at, info.updated_at, message});
+  info.created_at = known_time({info.created_at, info.updated_at, first_known});
   info.updated_at = known_time({info.updated_at, info.created_at});
   return session;
 }
@@ -147,14 +147,14 @@ Result<std::optional<std::string>> find_owner_of(const std::filesystem::path& pa
   REPRISE_ASSIGN(const std::filesystem::path resolved, resolve_path(path));
   const std::filesystem::path target = resolved.lexically_normal();  // links are already resolved
   for (const SourceKind& kind : source_kinds()) {
-    const auto place = exporting::folder_of_kind(kind, variables);
-    if (!place) {
+    const auto location = exporting::folder_of_kind(kind, variables);
+    if (!location) {
       continue;
     }
-    REPRISE_ASSIGN(const std::filesystem::path folder, resolve_path(*place));
-    const std::filesystem::path own = folder.lexically_normal();
-    const auto [end, rest] = std::ranges::mismatch(own, target);
-    if (end == own.end()) {
+    REPRISE_ASSIGN(const std::filesystem::path folder, resolve_path(*location));
+    const std::filesystem::path tool_folder = folder.lexically_normal();
+    const auto [end, in_target] = std::ranges::mismatch(tool_folder, target);
+    if (end == tool_folder.end()) {
       return std::optional(std::string(kind.title));
     }
   }

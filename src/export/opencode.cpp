@@ -24,11 +24,7 @@ class Ids {
 
   std::string session() const { return cat("ses_", derived_hex(seed_, 26)); }
   std::string next(std::string_view prefix) {
-    std::string digits(12, '0');
-    std::uint64_t rest = ++next_;
-    for (std::size_t i = digits.size(); i-- > 0; rest >>= 4U) {
-      digits[i] = "0123456789abcdef"[rest & 0xFU];
-    }
+    const std::string digits = hex_digits(++next_, 12);
     return cat(prefix, "_", digits, derived_hex(cat(seed_, digits), 14));
   }
 
@@ -36,13 +32,6 @@ class Ids {
   std::string seed_;
   std::uint64_t next_;
 };
-
-std::string pair_of_times(std::string_view first, std::int64_t begin, std::string_view second,
-                          std::int64_t end) {
-  std::string out;
-  json::ObjectWriter(out).field(first, begin).field(second, end).close();
-  return out;
-}
 
 class OpencodeWriter final : public PairedWriter {
  public:
@@ -61,7 +50,7 @@ class OpencodeWriter final : public PairedWriter {
         .field("directory", info.working_dir)
         .field("title", info.title.empty() ? "(no title)" : std::string_view(info.title))
         .field("version", kOpencodeVersion)
-        .raw("time", pair_of_times("created", created, "updated", updated))
+        .raw("time", json::object_of("created", created, "updated", updated))
         .close();
     return write(cat("{\"info\":", out, ",\"messages\":["));
   }
@@ -76,11 +65,9 @@ class OpencodeWriter final : public PairedWriter {
     const SessionInfo& info = job().session.info;
     question_ = ids_.next("msg");
     const std::int64_t created = milliseconds(times_.next(message.created_at));
-    std::string model;
-    json::ObjectWriter(model)
-        .field("providerID", info.provider.empty() ? "unknown" : std::string_view(info.provider))
-        .field("modelID", info.model.empty() ? "unknown" : std::string_view(info.model))
-        .close();
+    const std::string model = json::object_of(
+        "providerID", info.provider.empty() ? "unknown" : std::string_view(info.provider),
+        "modelID", info.model.empty() ? "unknown" : std::string_view(info.model));
     std::string out;
     json::ObjectWriter(out)
         .field("id", question_)
@@ -115,7 +102,7 @@ class OpencodeWriter final : public PairedWriter {
         part(parts, id, "reasoning")
             .field("text", thinking->text)
             .raw("time",
-                 pair_of_times("start", milliseconds(created), "end", milliseconds(created)))
+                 json::object_of("start", milliseconds(created), "end", milliseconds(created)))
             .close();
       } else if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
         has_calls = true;
@@ -182,7 +169,7 @@ class OpencodeWriter final : public PairedWriter {
     } else {
       object.field("output", result.text).field("title", call.name).raw("metadata", "{}");
     }
-    object.raw("time", pair_of_times("start", milliseconds(begin), "end", milliseconds(end)));
+    object.raw("time", json::object_of("start", milliseconds(begin), "end", milliseconds(end)));
     object.close();
     return out;
   }
@@ -201,8 +188,7 @@ class OpencodeWriter final : public PairedWriter {
     const std::string& model = message.model.empty() ? info.model : message.model;
     const std::string& provider = message.provider.empty() ? info.provider : message.provider;
     const Usage usage = message.usage.value_or(Usage{});
-    std::string path;
-    json::ObjectWriter(path).field("cwd", info.working_dir).field("root", info.working_dir).close();
+    const std::string path = json::object_of("cwd", info.working_dir, "root", info.working_dir);
     std::string out;
     json::ObjectWriter object(out);
     object.field("id", id)
@@ -219,7 +205,7 @@ class OpencodeWriter final : public PairedWriter {
     if (message.state == MessageState::complete) {
       object
           .raw("time",
-               pair_of_times("created", milliseconds(created), "completed", milliseconds(ended)))
+               json::object_of("created", milliseconds(created), "completed", milliseconds(ended)))
           .field("finish", has_calls ? "tool-calls" : "stop");
     } else {
       object.raw("time", cat("{\"created\":", milliseconds(created), "}"))
@@ -245,7 +231,7 @@ class OpencodeWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_opencode(Job& job) {
-  return make_writer<OpencodeWriter>(job);
+  return std::make_unique<OpencodeWriter>(job);
 }
 
 }  // namespace reprise::exporting

@@ -33,13 +33,13 @@ bool has_call(const Message& message, std::string_view id) {
 }  // namespace
 
 Result<> PairedWriter::message(const Message& message) {
-  const bool asks = std::ranges::any_of(message.blocks, is_call);
-  Message rest = message;
-  std::erase_if(rest.blocks, is_result);
-  const bool is_only_results = rest.blocks.empty() && !message.blocks.empty();
-  if (asks) {
+  const bool has_calls = std::ranges::any_of(message.blocks, is_call);
+  Message without_results = message;
+  std::erase_if(without_results.blocks, is_result);
+  const bool is_only_results = without_results.blocks.empty() && !message.blocks.empty();
+  if (has_calls) {
     REPRISE_TRY(flush());
-    pending_ = std::move(rest);
+    pending_ = std::move(without_results);
     take_results(message);
     return {};
   }
@@ -51,7 +51,8 @@ Result<> PairedWriter::message(const Message& message) {
     return is_complete ? flush() : Result<>();
   }
   REPRISE_TRY(flush());
-  return rest.role == role::kAssistant ? answer(rest, {}) : other(rest);
+  return without_results.role == role::kAssistant ? answer(without_results, {})
+                                                  : other(without_results);
 }
 
 void PairedWriter::take_results(const Message& message) {

@@ -66,7 +66,7 @@ class PiWriter final : public PairedWriter {
     for (const Block& block : message.blocks) {
       if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
         array.item();
-        json::ObjectWriter(content).field("type", "text").field("text", text->text).close();
+        json::append_object(content, "type", "text", "text", text->text);
       } else if (const auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
         array.item();
         json::ObjectWriter object(content);
@@ -94,24 +94,15 @@ class PiWriter final : public PairedWriter {
   }
 
  private:
-  // 8 hex digits, unique in the file.
-  std::string next_id() {
-    std::string id(kEntryIdDigits, '0');
-    std::uint32_t rest = ++entries_;
-    for (std::size_t i = id.size(); i-- > 0; rest >>= 4U) {
-      id[i] = "0123456789abcdef"[rest & 0xFU];
-    }
-    return id;
-  }
-
   template <class Members>
   Result<> entry(std::string_view type, Time time, const Members& members) {
-    const std::string id = next_id();
+    const std::string id = hex_digits(++entries_, kEntryIdDigits);  // unique in the file
     std::string out;
     json::ObjectWriter object(out);
-    object.field("type", type).field("id", id);
-    parent_.empty() ? object.null("parentId") : object.field("parentId", parent_);
-    object.field("timestamp", iso_milliseconds(times_.next(time)));
+    object.field("type", type)
+        .field("id", id)
+        .text_or_null("parentId", parent_)
+        .field("timestamp", iso_milliseconds(times_.next(time)));
     members(object);
     object.close();
     parent_ = id;
@@ -133,16 +124,13 @@ class PiWriter final : public PairedWriter {
     for (const Block& block : message.blocks) {
       if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
         array.item();
-        json::ObjectWriter(content).field("type", "text").field("text", text->text).close();
+        json::append_object(content, "type", "text", "text", text->text);
       } else if (const auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
         REPRISE_ASSIGN(const auto media, read_media(job(), *image));
         if (media && media->type.starts_with("image/") && !media->base64.empty()) {
           array.item();
-          json::ObjectWriter(content)
-              .field("type", "image")
-              .field("data", media->base64)
-              .field("mimeType", media->type)
-              .close();
+          json::append_object(content, "type", "image", "data", media->base64, "mimeType",
+                              media->type);
         } else if (media) {
           job().losses.emplace("documents, and images that are only linked");
         }
@@ -191,8 +179,7 @@ class PiWriter final : public PairedWriter {
 
   Result<> result_entries(const Message& message, const CallResults& results) {
     return each_outcome(message, results, [&](const ToolUseBlock& call, const Outcome& result) {
-      std::string text;
-      json::ObjectWriter(text).field("type", "text").field("text", result.text).close();
+      const std::string text = json::object_of("type", "text", "text", result.text);
       return message_entry(result.at, [&](json::ObjectWriter& object) {
         object.field("role", "toolResult")
             .field("toolCallId", call.id)
@@ -211,7 +198,7 @@ class PiWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_pi(Job& job) {
-  return make_writer<PiWriter>(job);
+  return std::make_unique<PiWriter>(job);
 }
 
 std::string pi_stem(const Session& session) {

@@ -15,6 +15,7 @@
 namespace reprise::exporting {
 namespace {
 
+constexpr std::string_view kHexDigits = "0123456789abcdef";
 constexpr std::size_t kHashDigits = 16;
 
 // Mixes the bits of a hash (splitmix64).
@@ -27,13 +28,20 @@ std::uint64_t mixed(std::uint64_t hash) {
 }  // namespace
 
 std::string derived_hex(std::string_view seed, std::size_t digits) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
   for (std::uint64_t round = 0; out.size() < digits; ++round) {
     std::uint64_t hash = mixed(fnv1a(seed) + round * 0x9e3779b97f4a7c15U);
     for (std::size_t i = 0; i < kHashDigits && out.size() < digits; ++i, hash >>= 4U) {
-      out += kDigits[hash & 0xFU];
+      out += kHexDigits[hash & 0xFU];
     }
+  }
+  return out;
+}
+
+std::string hex_digits(std::uint64_t number, std::size_t digits) {
+  std::string out(digits, '0');
+  for (std::size_t i = digits; i-- > 0; number >>= 4U) {
+    out[i] = kHexDigits[number & 0xFU];
   }
   return out;
 }
@@ -42,9 +50,10 @@ std::string derived_uuid(std::string_view seed) {
   std::string hex = derived_hex(seed, 32);
   hex[12] = '4';
   hex[16] = 'a';
-  const std::string_view all = hex;
-  return cat(all.substr(0, 8), "-", all.substr(8, 4), "-", all.substr(12, 4), "-",
-             all.substr(16, 4), "-", all.substr(20));
+  for (const std::size_t at : {8U, 13U, 18U, 23U}) {
+    hex.insert(at, 1, '-');
+  }
+  return hex;
 }
 
 std::string uuid_of(const Session& session) {

@@ -10,7 +10,9 @@ namespace reprise::exporting {
 
 // Hex digits derived from the seed alone: exporting again gives the same ids.
 std::string derived_hex(std::string_view seed, std::size_t digits);
-// A version 4 UUID made of such digits.
+// The lowest hex digits of a number, in the usual order.
+std::string hex_digits(std::uint64_t number, std::size_t digits);
+// A version 4 UUID made of derived_hex() digits.
 std::string derived_uuid(std::string_view seed);
 // The session's id if it is a UUID, else one derived from it.
 std::string uuid_of(const Session& session);

@@ -21,7 +21,7 @@ class TrainingWriter final : public PairedWriter {
   Result<> begin() override {
     REPRISE_TRY(write("{\"messages\":["));
     const std::string& prompt = job().session.system_prompt;
-    return prompt.empty() ? Result<>() : item(text_message("system", prompt));
+    return prompt.empty() ? Result<>() : item(json::object_of("role", "system", "content", prompt));
   }
 
   Result<> end() override {
@@ -69,8 +69,7 @@ class TrainingWriter final : public PairedWriter {
     }
     std::string out;
     json::ObjectWriter object(out);
-    object.field("role", "assistant");
-    text.empty() ? object.null("content") : object.field("content", text);
+    object.field("role", "assistant").text_or_null("content", text);
     if (calls != "[]") {
       object.raw("tool_calls", calls);
     }
@@ -80,18 +79,8 @@ class TrainingWriter final : public PairedWriter {
   }
 
  private:
-  static std::string text_message(std::string_view role, std::string_view text) {
-    std::string out;
-    json::ObjectWriter(out).field("role", role).field("content", text).close();
-    return out;
-  }
-
   static void append_call(std::string& out, const ToolUseBlock& call) {
-    std::string function;
-    json::ObjectWriter(function)
-        .field("name", call.name)
-        .field("arguments", input_text(call))
-        .close();
+    const std::string function = json::object_of("name", call.name, "arguments", input_text(call));
     json::ObjectWriter(out)
         .field("id", call.id)
         .field("type", "function")
@@ -101,13 +90,7 @@ class TrainingWriter final : public PairedWriter {
 
   Result<> answer_results(const Message& message, const CallResults& results) {
     return each_outcome(message, results, [&](const ToolUseBlock& call, const Outcome& result) {
-      std::string out;
-      json::ObjectWriter(out)
-          .field("role", "tool")
-          .field("tool_call_id", call.id)
-          .field("content", result.text)
-          .close();
-      return item(out);
+      return item(json::object_of("role", "tool", "tool_call_id", call.id, "content", result.text));
     });
   }
 
@@ -128,7 +111,7 @@ class TrainingWriter final : public PairedWriter {
         }
       } else if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
         array.item();
-        json::ObjectWriter(parts).field("type", "text").field("text", text->text).close();
+        json::append_object(parts, "type", "text", "text", text->text);
       }
     }
     array.close();
@@ -149,7 +132,7 @@ class TrainingWriter final : public PairedWriter {
 }  // namespace
 
 std::unique_ptr<Writer> make_training(Job& job) {
-  return make_writer<TrainingWriter>(job);
+  return std::make_unique<TrainingWriter>(job);
 }
 
 }  // namespace reprise::exporting

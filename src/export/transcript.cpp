@@ -159,9 +159,9 @@ std::string_view unfinished_note(const UnfinishedAnswer& answer) {
 }
 
 bool is_unanswered(const SessionSnapshot& now, const Message* last) {
-  const bool has_something =
+  const bool has_answer =
       now.answer && (now.answer->owner == OwnerState::alive || !now.answer->message.blocks.empty());
-  return !has_something && last != nullptr && last->role != role::kAssistant &&
+  return !has_answer && last != nullptr && last->role != role::kAssistant &&
          (now.answer || now.session.info.incomplete);
 }
 

@@ -32,12 +32,6 @@ class Writer {
   virtual Result<> end() { return {}; }
 };
 
-// Creates a writer of this class.
-template <class Class>
-std::unique_ptr<Writer> make_writer(Job& job) {
-  return std::make_unique<Class>(job);
-}
-
 enum class Part : std::uint8_t {
   title,
   system_prompt,
@@ -47,7 +41,7 @@ enum class Part : std::uint8_t {
   artefacts,
   session_fields,  // unknown fields from other programs
   system_messages,
-  cut_answers,  // that an answer is incomplete
+  incomplete_answers,  // that an answer is incomplete
   times,
   authors,
   models,

@@ -71,14 +71,14 @@ class TextCollector {
     if (text.empty()) {
       return;
     }
-    std::string& all = texts_.parts.at(static_cast<std::size_t>(part));
-    if (!all.empty()) {
-      all += '\n';
+    std::string& part_text = texts_.parts.at(static_cast<std::size_t>(part));
+    if (!part_text.empty()) {
+      part_text += '\n';
     }
     if (utf8::is_valid(text)) {
-      all += text;
+      part_text += text;
     } else {
-      all += utf8::sanitize(text);  // sanitizes partial characters, too
+      part_text += utf8::sanitize(text);  // sanitizes partial characters, too
     }
   }
 

@@ -23,8 +23,8 @@ struct Finder::Columns {
   store::Column is_unique;
 };
 
-// The best candidates so far, as a heap with the worst one on top.
-struct Finder::Best {
+// The first candidates in the order of keys, as a heap with the last one on top.
+struct Finder::TopCandidates {
   std::size_t limit;
   std::optional<HitKey> before;
   std::vector<Candidate> heap = {};
@@ -50,27 +50,27 @@ struct Finder::Best {
 
 Result<std::vector<Candidate>> Finder::newest(std::size_t limit,
                                               const std::optional<HitKey>& before) {
-  REPRISE_ASSIGN(const std::span<const Run> all, runs());
-  Best best{limit, before};
-  for (const Run& run : all) {
-    if (!best.may_take(run.newest_ms) || (query_.since_ms && run.newest_ms < *query_.since_ms)) {
+  REPRISE_ASSIGN(const std::span<const Run> all_runs, runs());
+  TopCandidates top{limit, before};
+  for (const Run& run : all_runs) {
+    if (!top.may_take(run.newest_ms) || (query_.since_ms && run.newest_ms < *query_.since_ms)) {
       break;
     }
     if ((query_.until_ms && run.oldest_ms >= *query_.until_ms) ||
         (before && run.oldest_ms > before->time_ms)) {
       continue;
     }
-    REPRISE_TRY(search_run(run, best));
+    REPRISE_TRY(search_run(run, top));
   }
-  std::ranges::sort(best.heap, Best::is_newer);
-  return std::move(best.heap);
+  std::ranges::sort(top.heap, TopCandidates::is_newer);
+  return std::move(top.heap);
 }
 
 Result<std::span<const Finder::Run>> Finder::runs() {
   if (runs_) {
     return *runs_;
   }
-  std::vector<Run> all;
+  std::vector<Run> all_runs;
   for (const std::int64_t source : query_.sources) {
     REPRISE_ASSIGN(
         auto rows,
@@ -80,19 +80,19 @@ Result<std::span<const Finder::Run>> Finder::runs() {
                   " FROM shards AS s JOIN runs AS r ON r.shard = s.id WHERE s.source = ?",
                   source));
     REPRISE_TRY(rows.each([&] {
-      all.push_back({rows.integer("shard"), rows.integer("first"), rows.integer("last"),
-                     rows.integer("oldest_ms"), rows.integer("newest_ms"),
-                     rows.integer("slack_ms")});
+      all_runs.push_back({rows.integer("shard"), rows.integer("first"), rows.integer("last"),
+                          rows.integer("oldest_ms"), rows.integer("newest_ms"),
+                          rows.integer("slack_ms")});
     }));
   }
-  std::ranges::sort(all, std::greater{}, &Run::newest_ms);
-  return runs_.emplace(std::move(all));
+  std::ranges::sort(all_runs, std::greater{}, &Run::newest_ms);
+  return runs_.emplace(std::move(all_runs));
 }
 
-Result<> Finder::search_run(const Run& run, Best& best) {
+Result<> Finder::search_run(const Run& run, TopCandidates& top) {
   std::int64_t last = run.last;
   std::optional<std::int64_t> newest =
-      best.before ? std::optional(best.before->time_ms) : std::nullopt;
+      top.before ? std::optional(top.before->time_ms) : std::nullopt;
   if (query_.until_ms) {
     newest = std::min(newest.value_or(*query_.until_ms - 1), *query_.until_ms - 1);
   }
@@ -102,16 +102,16 @@ Result<> Finder::search_run(const Run& run, Best& best) {
   REPRISE_ASSIGN(const std::string* const expression, expression_for(run.shard));
   const std::string table = words_table(run.shard);
   // With counts, there are many more candidates than hits: their ids are compared later.
-  const std::string more = query_.with_counts
-                               ? cat("0 AS is_unique, reprise_counts(", table, ") AS counts")
-                               : "NOT EXISTS (SELECT 1 FROM sessions AS o WHERE o.source = s.source"
-                                 " AND o.short_id = s.short_id AND o.key <> s.key) AS is_unique";
+  const std::string extra_columns =
+      query_.with_counts ? cat("0 AS is_unique, reprise_counts(", table, ") AS counts")
+                         : "NOT EXISTS (SELECT 1 FROM sessions AS o WHERE o.source = s.source"
+                           " AND o.short_id = s.short_id AND o.key <> s.key) AS is_unique";
   REPRISE_ASSIGN(
       auto rows,
       db_.query(
           cat("SELECT d.id AS id, d.session AS session, d.seq AS seq, d.time_ms AS time_ms,"
               " d.bytes AS bytes, s.source AS source, s.id AS session_id, s.hidden AS hidden, ",
-              more, " FROM ", table, " CROSS JOIN docs AS d ON d.id = ? + ", table,
+              extra_columns, " FROM ", table, " CROSS JOIN docs AS d ON d.id = ? + ", table,
               ".rowid LEFT JOIN sessions AS s ON s.key = d.session WHERE ", table, " MATCH ? AND ",
               table, ".rowid BETWEEN ? AND ? ORDER BY ", table, ".rowid DESC"),
           document_id(run.shard, 0), *expression, run.first, last));
@@ -129,7 +129,7 @@ Result<> Finder::search_run(const Run& run, Best& best) {
     if (!row) {
       return {};
     }
-    if (!take(run, rows, columns, best)) {
+    if (!take(run, rows, columns, top)) {
       return {};
     }
   }
@@ -157,8 +157,8 @@ Result<const std::string*> Finder::expression_for(std::int64_t shard) {
               .first->second;
 }
 
-// None if there are too many. The table has a row for each occurrence: after some of a word, the
-// query begins again behind it.
+// Empty if there are too many. The table has a row for each occurrence: after kOccurrencesMax rows
+// of a word, the query is repeated for the words after it.
 Result<std::vector<std::string>> Finder::completions(std::int64_t shard,
                                                      const std::string& prefix) {
   constexpr std::size_t kWordsMax = 64;
@@ -209,12 +209,12 @@ Result<std::int64_t> Finder::last_not_after(const Run& run, std::int64_t time_ms
   return high;
 }
 
-// False if no earlier row in the run can be among the best.
+// False if no earlier row in the run can be among the top candidates.
 bool Finder::take(const Run& run, const sqlite::Statement& row, const Columns& columns,
-                  Best& best) {
+                  TopCandidates& top) {
   const std::int64_t time = row.integer(columns.time_ms);
   const std::int64_t newest_left = time + run.slack_ms;
-  if (!best.may_take(newest_left) || (query_.since_ms && newest_left < *query_.since_ms)) {
+  if (!top.may_take(newest_left) || (query_.since_ms && newest_left < *query_.since_ms)) {
     return false;
   }
   Candidate candidate{.key = {time, row.integer(columns.id)},
@@ -222,36 +222,36 @@ bool Finder::take(const Run& run, const sqlite::Statement& row, const Columns& c
                       .seq = Seq{row.integer(columns.seq)},
                       .bytes = row.integer(columns.bytes)};
   const bool is_alive = candidate.seq >= Seq{0};
-  const bool is_in_range = (!best.before || candidate.key < *best.before) &&
+  const bool is_in_range = (!top.before || candidate.key < *top.before) &&
                            (!query_.since_ms || time >= *query_.since_ms) &&
                            (!query_.until_ms || time < *query_.until_ms);
-  if (!is_alive || !is_in_range || !best.may_take(time)) {
+  if (!is_alive || !is_in_range || !top.may_take(time)) {
     return true;
   }
   if (row.is_null(columns.source) || row.integer(columns.hidden) != 0) {
     return true;
   }
   if (const auto [session, is_new] = sessions_.try_emplace(candidate.session); is_new) {
-    IndexedSession& one = session->second;
-    one.source = row.integer(columns.source);
-    row.text(columns.session_id, one.id);
-    one.has_unique_short_id = row.integer(columns.is_unique) != 0;
+    IndexedSession& indexed = session->second;
+    indexed.source = row.integer(columns.source);
+    row.text(columns.session_id, indexed.id);
+    indexed.has_unique_short_id = row.integer(columns.is_unique) != 0;
   }
   if (query_.with_counts) {
     candidate.counts = row.bytes("counts");
   }
-  best.add(std::move(candidate));
+  top.add(std::move(candidate));
   return true;
 }
 
 Result<double> Finder::density(std::string_view expression) {
   constexpr std::int64_t kSample = 500;
-  REPRISE_ASSIGN(const std::span<const Run> all, runs());
-  if (all.empty()) {
+  REPRISE_ASSIGN(const std::span<const Run> all_runs, runs());
+  if (all_runs.empty()) {
     return 0;
   }
   const Run& run =
-      *std::ranges::max_element(all, {}, [](const Run& one) { return one.last - one.first; });
+      *std::ranges::max_element(all_runs, {}, [](const Run& r) { return r.last - r.first; });
   const std::string table = words_table(run.shard);
   REPRISE_ASSIGN(auto rows, db_.query(cat("SELECT rowid AS row FROM ", table, " WHERE ", table,
                                           " MATCH ? AND rowid BETWEEN ? AND ?"
@@ -263,8 +263,8 @@ Result<double> Finder::density(std::string_view expression) {
     ++count;
     last = rows.integer("row");
   }));
-  const std::int64_t looked_at = run.last - (count < kSample ? run.first : last) + 1;
-  return static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(looked_at, 1));
+  const std::int64_t sampled_rows = run.last - (count < kSample ? run.first : last) + 1;
+  return static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(sampled_rows, 1));
 }
 
 const IndexedSession& Finder::session(std::int64_t key) const {

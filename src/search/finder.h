@@ -40,7 +40,7 @@ struct IndexedSession {
 
 class Finder {
  public:
-  struct What {
+  struct Query {
     std::vector<std::int64_t> sources;  // rows
     std::vector<Phrase> phrases;
     std::optional<SearchPart> only = std::nullopt;
@@ -50,7 +50,7 @@ class Finder {
     bool with_counts = false;
   };
   // `db` must outlive this.
-  Finder(sqlite::Connection& db, What what) : db_(db), query_(std::move(what)) {}
+  Finder(sqlite::Connection& db, Query query) : db_(db), query_(std::move(query)) {}
 
   // At most `limit` candidates after `before`, in the order of keys.
   Result<std::vector<Candidate>> newest(std::size_t limit, const std::optional<HitKey>& before);
@@ -69,18 +69,19 @@ class Finder {
     std::int64_t newest_ms;
     std::int64_t slack_ms;
   };
-  struct Best;
+  struct TopCandidates;
   struct Columns;  // of a row
 
   Result<std::span<const Run>> runs();  // those with the newest messages first
-  Result<> search_run(const Run& run, Best& best);
+  Result<> search_run(const Run& run, TopCandidates& top);
   Result<const std::string*> expression_for(std::int64_t shard);
   Result<std::vector<std::string>> completions(std::int64_t shard, const std::string& prefix);
   Result<std::int64_t> last_not_after(const Run& run, std::int64_t time_ms);
-  bool take(const Run& run, const sqlite::Statement& row, const Columns& columns, Best& best);
+  bool take(const Run& run, const sqlite::Statement& row, const Columns& columns,
+            TopCandidates& top);
 
   sqlite::Connection& db_;
-  What query_;
+  Query query_;
   std::optional<std::vector<Run>> runs_;  // nullopt: not loaded yet
   std::map<std::int64_t, IndexedSession> sessions_;
   std::map<std::int64_t, std::string> expressions_;  // of FTS5, for each shard

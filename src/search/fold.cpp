@@ -93,13 +93,13 @@ void append_folded(std::string& out, char32_t code_point) {
     return;
   }
   // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange): flags
-  constexpr auto kHow = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT |
-                                                       UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK);
+  constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT |
+                                                           UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK);
   std::array<utf8proc_int32_t, 20> parts{};  // the longest decomposition is shorter
   int boundary = 0;
   const auto count =
       utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code_point), parts.data(),
-                              static_cast<utf8proc_ssize_t>(parts.size()), kHow, &boundary);
+                              static_cast<utf8proc_ssize_t>(parts.size()), kOptions, &boundary);
   for (utf8proc_ssize_t i = 0; i < std::min<utf8proc_ssize_t>(count, std::ssize(parts)); ++i) {
     const auto part = static_cast<char32_t>(parts.at(static_cast<std::size_t>(i)));
     if (is_word_part(part)) {

@@ -26,39 +26,39 @@ struct DocumentKey {
 
 // The live documents of a shard, without those of sessions to be removed, ordered by session.
 Result<std::vector<DocumentKey>> live_documents(Connection& db, std::int64_t shard,
-                                                const std::set<std::int64_t>& gone) {
-  std::vector<DocumentKey> places;
+                                                const std::set<std::int64_t>& removed) {
+  std::vector<DocumentKey> documents;
   REPRISE_ASSIGN(auto rows,
                  db.query("SELECT session, seq FROM docs WHERE id >= ? AND id < ? AND seq >= 0",
                           document_id(shard, 0), document_id(shard + 1, 0)));
   REPRISE_TRY(rows.each([&] {
-    const DocumentKey place{rows.integer("session"), rows.integer("seq")};
-    if (!gone.contains(place.session)) {
-      places.push_back(place);
+    const DocumentKey document{rows.integer("session"), rows.integer("seq")};
+    if (!removed.contains(document.session)) {
+      documents.push_back(document);
     }
   }));
-  std::ranges::sort(places);
-  return places;
+  std::ranges::sort(documents);
+  return documents;
 }
 
 // Adds them as ranges of consecutive messages.
-Result<> add_pending(Connection& db, const std::vector<DocumentKey>& places) {
-  for (std::size_t i = 0; i < places.size();) {
+Result<> add_pending(Connection& db, const std::vector<DocumentKey>& documents) {
+  for (std::size_t i = 0; i < documents.size();) {
     std::size_t end = i + 1;
-    while (end < places.size() && places[end].session == places[i].session &&
-           places[end].seq == places[end - 1].seq + 1) {
+    while (end < documents.size() && documents[end].session == documents[i].session &&
+           documents[end].seq == documents[end - 1].seq + 1) {
       ++end;
     }
     REPRISE_TRY(db.run("INSERT OR REPLACE INTO pending(session, first, last) VALUES(?, ?, ?)",
-                       places[i].session, places[i].seq, places[end - 1].seq));
+                       documents[i].session, documents[i].seq, documents[end - 1].seq));
     i = end;
   }
   return {};
 }
 
-Result<> drop_shard(Connection& db, std::int64_t shard, const std::set<std::int64_t>& gone) {
-  REPRISE_ASSIGN(const std::vector<DocumentKey> places, live_documents(db, shard, gone));
-  REPRISE_TRY(add_pending(db, places));
+Result<> drop_shard(Connection& db, std::int64_t shard, const std::set<std::int64_t>& removed) {
+  REPRISE_ASSIGN(const std::vector<DocumentKey> documents, live_documents(db, shard, removed));
+  REPRISE_TRY(add_pending(db, documents));
   REPRISE_TRY(
       db.script(cat("DROP TABLE ", vocabulary_table(shard), ";DROP TABLE ", words_table(shard))));
   REPRISE_TRY(db.run("DELETE FROM docs WHERE id >= ? AND id < ?", document_id(shard, 0),
@@ -78,9 +78,9 @@ Result<> mark_dead(Connection& db, std::int64_t session) {
                " AND seq >= 0",
                document_id(shard, 0), document_id(shard + 1, 0), session));
     REPRISE_TRY(db.run("UPDATE shards SET dead = dead + ? WHERE id = ?", db.changes(), shard));
-    REPRISE_ASSIGN(const std::int64_t mostly_dead,
+    REPRISE_ASSIGN(const std::int64_t is_mostly_dead,
                    db.integer("SELECT dead * 2 > docs FROM shards WHERE id = ?", shard));
-    if (mostly_dead != 0) {
+    if (is_mostly_dead != 0) {
       REPRISE_TRY(drop_shard(db, shard, {session}));
     }
   }
@@ -89,17 +89,17 @@ Result<> mark_dead(Connection& db, std::int64_t session) {
 
 Result<> forget_sessions(IndexFile& index, std::span<const std::int64_t> sessions) {
   Connection& db = index.db();
-  const std::set<std::int64_t> gone(sessions.begin(), sessions.end());
+  const std::set<std::int64_t> removed(sessions.begin(), sessions.end());
   std::set<std::int64_t> shards;
   REPRISE_ASSIGN(auto transaction, sqlite::Transaction::begin(db));
-  for (const std::int64_t session : gone) {
-    REPRISE_ASSIGN(const std::vector<std::int64_t> held, shards_of(db, session));
-    shards.insert(held.begin(), held.end());
+  for (const std::int64_t session : removed) {
+    REPRISE_ASSIGN(const std::vector<std::int64_t> session_shards, shards_of(db, session));
+    shards.insert(session_shards.begin(), session_shards.end());
   }
   for (const std::int64_t shard : shards) {
-    REPRISE_TRY(drop_shard(db, shard, gone));
+    REPRISE_TRY(drop_shard(db, shard, removed));
   }
-  for (const std::int64_t session : gone) {
+  for (const std::int64_t session : removed) {
     REPRISE_TRY(db.run("DELETE FROM pending WHERE session = ?", session));
     REPRISE_TRY(db.run("DELETE FROM sessions WHERE key = ?", session));
   }

@@ -23,20 +23,9 @@ namespace {
 // Larger gaps between hits are skipped by another read.
 constexpr std::int64_t kReadGapMax = 16;
 
-std::optional<std::int64_t> millis_of(const std::optional<Time>& time) {
-  if (!time) {
-    return std::nullopt;
-  }
-  return std::chrono::floor<std::chrono::milliseconds>(*time).time_since_epoch().count();
-}
-
 // Identifies a candidate's session.
 auto key_of(const Candidate& candidate) {
-  return std::tuple(candidate.store, candidate.session, candidate.id);
-}
-
-bool is_of_one_session(const Candidate& a, const Candidate& b) {
-  return a.store == b.store && a.session == b.session && a.id == b.id;
+  return std::tie(candidate.store, candidate.session, candidate.id);
 }
 
 class Hits {
@@ -49,8 +38,8 @@ class Hits {
       return fail(Code::invalid_argument, cat("a page has 1 to ", kPageMax, " hits"));
     }
     REPRISE_ASSIGN(phrases_, phrases_of(query_.terms));
-    REPRISE_ASSIGN(Finder::What what, finder_query());
-    finder_.emplace(db_, std::move(what));
+    REPRISE_ASSIGN(Finder::Query query, finder_query());
+    finder_.emplace(db_, std::move(query));
     merging_.emplace(*finder_, words_, store_query());
     return query_.order == SearchOrder::newest ? by_time() : by_relevance();
   }
@@ -82,7 +71,7 @@ class Hits {
     return attributes;
   }
 
-  Result<Finder::What> finder_query() {
+  Result<Finder::Query> finder_query() {
     std::vector<std::vector<std::string>> tokens;
     for (std::string& attribute : attributes()) {
       tokens.push_back({std::move(attribute)});
@@ -90,13 +79,13 @@ class Hits {
     if (query_.working_dir) {
       tokens.push_back({attribute_token(Attribute::folder, *query_.working_dir)});
     }
-    Finder::What what{.sources = {},
-                      .phrases = phrases_,
-                      .only = query_.only,
-                      .tokens = {},
-                      .since_ms = millis_of(query_.since),
-                      .until_ms = millis_of(query_.until),
-                      .with_counts = query_.order == SearchOrder::relevance};
+    Finder::Query query{.sources = {},
+                        .phrases = phrases_,
+                        .only = query_.only,
+                        .tokens = {},
+                        .since_ms = query_.since.transform(unix_ms),
+                        .until_ms = query_.until.transform(unix_ms),
+                        .with_counts = query_.order == SearchOrder::relevance};
     std::vector<std::string> sessions;  // with the same id in several sources
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       if (WordIndex* const words = sources_[i].source->capabilities().word_index) {
@@ -112,29 +101,28 @@ class Hits {
         sessions.push_back(session_token(key));
       }
       if (row != 0) {
-        what.sources.push_back(row);
+        query.sources.push_back(row);
         source_at_[row] = i;
       }
     }
     if (!sessions.empty()) {
       tokens.push_back(std::move(sessions));
     }
-    what.tokens = std::move(tokens);
-    return what;
+    query.tokens = std::move(tokens);
+    return query;
   }
 
   // The same query for stores that index words themselves.
   WordQuery store_query() const {
-    const auto floor = [](const std::optional<Time>& time) {
-      const auto whole = millis_of(time);
-      return whole ? std::optional(Time(std::chrono::milliseconds(*whole))) : std::nullopt;
+    const auto floor = [](Time time) {
+      return Time(std::chrono::floor<std::chrono::milliseconds>(time));
     };
     WordQuery query{.phrases = {},
                     .attributes = attributes(),
                     .working_dir = query_.working_dir,
                     .session = query_.session,
-                    .since = floor(query_.since),
-                    .until = floor(query_.until),
+                    .since = query_.since.transform(floor),
+                    .until = query_.until.transform(floor),
                     .with_counts = query_.order == SearchOrder::relevance};
     if (query_.only) {
       query.part = static_cast<std::size_t>(*query_.only);
@@ -178,7 +166,7 @@ class Hits {
   Result<SearchPage> by_relevance() {
     std::size_t at = 0;
     if (!query_.after.empty()) {
-      const auto rank = parse_whole(query_.after);
+      const auto rank = parse_number<std::int64_t>(query_.after);
       if (!rank || *rank < 0) {
         return std::unexpected(bad_cursor(query_.after));
       }
@@ -240,7 +228,7 @@ class Hits {
     std::int64_t row;  // of the source, in the index
     bool has_unique_short_id;
   };
-  struct Known {
+  struct CachedSession {
     SessionInfo info;
     std::string short_id;
     std::size_t source;
@@ -253,8 +241,7 @@ class Hits {
     std::vector<std::size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::sort(order, {}, [&](std::size_t i) {
-      const Candidate& one = candidates[i];
-      return std::tuple(one.store, one.session, std::string_view(one.id), one.seq);
+      return std::tuple_cat(key_of(candidates[i]), std::tie(candidates[i].seq));
     });
     REPRISE_TRY(find_messages(candidates, order, hits));
     REPRISE_TRY(read_messages(candidates, order, hits));
@@ -269,37 +256,37 @@ class Hits {
       std::size_t candidate;
       Owner owner;
     };
-    std::map<std::size_t, std::vector<Fetch>> of_sources;
+    std::map<std::size_t, std::vector<Fetch>> fetches_by_source;
     for (const std::size_t i : order) {
       REPRISE_ASSIGN(Owner owner, owner_of(candidates[i]));
       if (finder_of(owner.source) != nullptr) {
-        of_sources[owner.source].push_back({i, std::move(owner)});
+        fetches_by_source[owner.source].push_back({i, std::move(owner)});
       }
     }
-    std::set<std::size_t> done;
-    for (const auto& [at, some] : of_sources) {
-      std::vector<MessageFinder::MessageRef> places;
-      places.reserve(some.size());
-      for (const Fetch& one : some) {
-        places.push_back({one.owner.id, candidates[one.candidate].seq});
+    std::set<std::size_t> fetched;
+    for (const auto& [source, fetches] : fetches_by_source) {
+      std::vector<MessageFinder::MessageRef> refs;
+      refs.reserve(fetches.size());
+      for (const Fetch& fetch : fetches) {
+        refs.push_back({fetch.owner.id, candidates[fetch.candidate].seq});
       }
-      REPRISE_ASSIGN(auto found, finder_of(at)->find_messages(places));
-      for (std::size_t i = 0; i < some.size(); ++i) {
-        const auto& [candidate, owner] = some[i];
-        if (std::optional<MessageFinder::Found>& one = found[i]; one) {
-          REPRISE_ASSIGN(hits[candidate], take(candidates[candidate], owner, *std::move(one)));
-          done.insert(candidate);
+      REPRISE_ASSIGN(auto found, finder_of(source)->find_messages(refs));
+      for (std::size_t i = 0; i < fetches.size(); ++i) {
+        const auto& [candidate, owner] = fetches[i];
+        if (found[i]) {
+          REPRISE_ASSIGN(hits[candidate], take(candidates[candidate], owner, *std::move(found[i])));
+          fetched.insert(candidate);
         }
       }
     }
-    std::erase_if(order, [&done](std::size_t i) { return done.contains(i); });
+    std::erase_if(order, [&fetched](std::size_t i) { return fetched.contains(i); });
     return {};
   }
 
   // Null if messages that another source has, too, must be left out.
   MessageFinder* finder_of(std::size_t source) const {
-    const SearchSource& one = sources_[source];
-    return one.copied ? nullptr : one.source->capabilities().message_finder;
+    const auto& [url, searched, copied] = sources_[source];
+    return copied ? nullptr : searched->capabilities().message_finder;
   }
 
   Result<std::optional<SearchHit>> take(const Candidate& candidate, const Owner& owner,
@@ -308,14 +295,16 @@ class Hits {
       return std::nullopt;
     }
     const auto key = key_of(candidate);
-    auto known = known_.find(key);
-    if (known == known_.end()) {
+    auto cached = sessions_.find(key);
+    if (cached == sessions_.end()) {
       REPRISE_ASSIGN(std::string brief, found.has_unique_short_id ? short_id(owner.id)
                                                                   : short_id_of(candidate, owner));
-      Known one{std::move(found.session), std::move(brief), owner.source, Seq{}};
-      known = known_.emplace(key, std::move(one)).first;
+      cached = sessions_
+                   .emplace(key, CachedSession{std::move(found.session), std::move(brief),
+                                               owner.source, Seq{}})
+                   .first;
     }
-    const std::optional<Known>& session = known->second;
+    const std::optional<CachedSession>& session = cached->second;
     return session ? hit_of(candidate, *session, found.message) : std::nullopt;
   }
 
@@ -325,7 +314,7 @@ class Hits {
     for (std::size_t begin = 0; begin < order.size();) {
       std::size_t end = begin + 1;
       while (end < order.size() &&
-             is_of_one_session(candidates[order[end]], candidates[order[begin]]) &&
+             key_of(candidates[order[end]]) == key_of(candidates[order[begin]]) &&
              candidates[order[end]].seq.value <=
                  candidates[order[end - 1]].seq.value + kReadGapMax) {
         ++end;
@@ -336,30 +325,31 @@ class Hits {
     return {};
   }
 
-  // `some` are candidates of one session, ascending.
-  Result<> read_hits(std::span<const Candidate> candidates, std::span<const std::size_t> some,
+  // `indices` are of candidates of one session, ascending.
+  Result<> read_hits(std::span<const Candidate> candidates, std::span<const std::size_t> indices,
                      MaybeHits& hits) {
-    REPRISE_ASSIGN(const Known* const known, current_session(candidates[some.front()]));
-    if (known == nullptr) {
+    REPRISE_ASSIGN(const CachedSession* const session,
+                   current_session(candidates[indices.front()]));
+    if (session == nullptr) {
       return {};
     }
-    while (!some.empty() && candidates[some.front()].seq < known->copied) {
-      some = some.subspan(1);
+    while (!indices.empty() && candidates[indices.front()].seq < session->copied) {
+      indices = indices.subspan(1);
     }
-    if (some.empty()) {
+    if (indices.empty()) {
       return {};
     }
-    Source& source = *sources_[known->source].source;
-    auto next = some.begin();
+    Source& source = *sources_[session->source].source;
+    auto next = indices.begin();
     const auto read = source.read(
-        known->info.id,
-        {.from = candidates[some.front()].seq, .to = candidates[some.back()].seq.next()},
+        session->info.id,
+        {.from = candidates[indices.front()].seq, .to = candidates[indices.back()].seq.next()},
         [&](const Message& message) {
-          while (next != some.end() && candidates[*next].seq < message.seq) {
+          while (next != indices.end() && candidates[*next].seq < message.seq) {
             ++next;  // it is unreadable
           }
-          if (next != some.end() && candidates[*next].seq == message.seq) {
-            hits[*next] = hit_of(candidates[*next], *known, message);
+          if (next != indices.end() && candidates[*next].seq == message.seq) {
+            hits[*next] = hit_of(candidates[*next], *session, message);
           }
           return Flow::proceed;
         });
@@ -370,16 +360,16 @@ class Hits {
   }
 
   // nullopt if the text does not match.
-  std::optional<SearchHit> hit_of(const Candidate& candidate, const Known& known,
+  std::optional<SearchHit> hit_of(const Candidate& candidate, const CachedSession& session,
                                   const Message& message) const {
     const Texts texts = texts_of(message);
     if (!candidate.is_certain && !has_phrases(texts, phrases_, query_.only)) {
       return std::nullopt;
     }
     Snippet snippet = snippet_of(texts, phrases_, query_.only);
-    return SearchHit{.source = known.source,
-                     .session = known.info,
-                     .short_id = known.short_id,
+    return SearchHit{.source = session.source,
+                     .session = session.info,
+                     .short_id = session.short_id,
                      .seq = message.seq,
                      .role = message.role,
                      .time = Time(std::chrono::milliseconds(candidate.key.time_ms)),
@@ -399,18 +389,18 @@ class Hits {
   }
 
   // Null if it was deleted or is in the trash.
-  Result<const Known*> current_session(const Candidate& candidate) {
+  Result<const CachedSession*> current_session(const Candidate& candidate) {
     const auto key = key_of(candidate);
-    auto found = known_.find(key);
-    if (found == known_.end()) {
-      REPRISE_ASSIGN(std::optional<Known> known, find_session(candidate));
-      found = known_.emplace(key, std::move(known)).first;
+    auto cached = sessions_.find(key);
+    if (cached == sessions_.end()) {
+      REPRISE_ASSIGN(std::optional<CachedSession> session, find_session(candidate));
+      cached = sessions_.emplace(key, std::move(session)).first;
     }
-    const std::optional<Known>& known = found->second;
-    return known ? &*known : nullptr;
+    const std::optional<CachedSession>& session = cached->second;
+    return session ? &*session : nullptr;
   }
 
-  Result<std::optional<Known>> find_session(const Candidate& candidate) {
+  Result<std::optional<CachedSession>> find_session(const Candidate& candidate) {
     REPRISE_ASSIGN(const Owner owner, owner_of(candidate));
     Source& source = *sources_[owner.source].source;
     auto found = source.find(owner.id);
@@ -426,7 +416,7 @@ class Hits {
     if (const auto& count_copied = sources_[owner.source].copied) {
       REPRISE_ASSIGN(copied, count_copied(owner.id));
     }
-    return Known{std::move(session->info), std::move(brief), owner.source, copied};
+    return CachedSession{std::move(session->info), std::move(brief), owner.source, copied};
   }
 
   Result<std::string> short_id_of(const Candidate& candidate, const Owner& owner) {
@@ -460,7 +450,8 @@ class Hits {
   std::vector<std::size_t> words_at_;  // indices of their sources
   std::optional<Finder> finder_;
   std::optional<MergingFinder> merging_;
-  std::map<std::tuple<std::size_t, std::int64_t, std::string>, std::optional<Known>> known_;
+  std::map<std::tuple<std::size_t, std::int64_t, std::string>, std::optional<CachedSession>>
+      sessions_;
 };
 
 }  // namespace

@@ -62,17 +62,17 @@ std::string vocabulary_table(std::int64_t shard) {
 
 Result<std::unique_ptr<IndexFile>> IndexFile::open(const std::filesystem::path& file) {
   REPRISE_TRY(make_private_folders(folder_of(file)));
-  REPRISE_ASSIGN(const std::filesystem::path place, resolve_folder_of(file));
-  std::unique_ptr<IndexFile> index(new IndexFile(place));
-  REPRISE_ASSIGN(index->lock_, LockFile::open(place.native() + ".lock"));
-  const auto may_be_made = [](const Error& error) {
+  REPRISE_ASSIGN(const std::filesystem::path resolved, resolve_folder_of(file));
+  std::unique_ptr<IndexFile> index(new IndexFile(resolved));
+  REPRISE_ASSIGN(index->lock_, LockFile::open(resolved.native() + ".lock"));
+  const auto can_rebuild = [](const Error& error) {
     return error.code == Code::not_found || error.code == Code::corrupt;
   };
   auto connected = index->connect();
-  if (!connected && may_be_made(connected.error())) {
+  if (!connected && can_rebuild(connected.error())) {
     REPRISE_ASSIGN(const LockFile::Hold hold, index->lock(kBusy));
     connected = index->connect();  // another process was first
-    if (!connected && may_be_made(connected.error())) {
+    if (!connected && can_rebuild(connected.error())) {
       connected = index->rebuild();
     }
   }
@@ -121,8 +121,8 @@ Result<> IndexFile::create() {
 }
 
 Result<> IndexFile::checkpoint() {
-  REPRISE_ASSIGN(auto done, db_->query("PRAGMA wal_checkpoint(PASSIVE)"));
-  return done.run();
+  REPRISE_ASSIGN(auto checkpoint, db_->query("PRAGMA wal_checkpoint(PASSIVE)"));
+  return checkpoint.run();
 }
 
 Result<> IndexFile::trim_wal() {
@@ -137,9 +137,9 @@ Result<> IndexFile::trim_wal() {
 }
 
 Result<> IndexFile::checkpoint_clean() {
-  REPRISE_ASSIGN(auto done, db_->query("PRAGMA wal_checkpoint(TRUNCATE)"));
-  REPRISE_ASSIGN(const bool row, done.step());
-  if (row && done.integer("busy") != 0) {
+  REPRISE_ASSIGN(auto checkpoint, db_->query("PRAGMA wal_checkpoint(TRUNCATE)"));
+  REPRISE_ASSIGN(const bool row, checkpoint.step());
+  if (row && checkpoint.integer("busy") != 0) {
     return fail(Code::busy, cat(file_.native(),
                                 " is being read, and its log may hold words of "
                                 "removed sessions: search again later"));

@@ -17,7 +17,10 @@
 //  (1) Every write and every checkpoint is made under the lock file (store/sqlite/README.md).
 //  (2) FTS5 reads no other file than this one, which only Reprise writes.
 
+#include <chrono>  // IWYU pragma: export
+
 #include "base/lock_file.h"           // IWYU pragma: export
+#include "reprise/types.h"            // IWYU pragma: export
 #include "store/sqlite/connection.h"  // IWYU pragma: export
 
 namespace reprise::search {
@@ -25,6 +28,10 @@ namespace reprise::search {
 inline constexpr int kRowBits = 20;  // of a document's id, below the number of its shard
 inline std::int64_t document_id(std::int64_t shard, std::int64_t row) {
   return (shard << kRowBits) + row;
+}
+// The time in docs.
+inline std::int64_t unix_ms(Time time) {
+  return std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
 }
 std::string words_table(std::int64_t shard);
 std::string vocabulary_table(std::int64_t shard);

@@ -13,12 +13,8 @@
 namespace reprise::search {
 namespace {
 
-std::int64_t micros(Time time) {
+std::int64_t unix_us(Time time) {
   return time.time_since_epoch().count();
-}
-
-std::int64_t millis(Time time) {
-  return std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
 }
 
 }  // namespace
@@ -127,14 +123,14 @@ Result<> IndexUpdate::index_dropped(bool is_partial_list) {
 
 Result<> IndexUpdate::load_all() {
   REPRISE_TRY(sessions().load_all());
-  REPRISE_ASSIGN(const std::vector<std::int64_t> gone, sessions().gone());
-  return gone.empty() ? Result<>() : forget_sessions(index_, gone);
+  REPRISE_ASSIGN(const std::vector<std::int64_t> deleted, sessions().deleted());
+  return deleted.empty() ? Result<>() : forget_sessions(index_, deleted);
 }
 
 Result<> IndexUpdate::plan() {
   REPRISE_ASSIGN(auto transaction, sqlite::Transaction::begin(index_.db()));
   for (const Listed& session : sessions().listed()) {
-    REPRISE_TRY(plan_one(session));
+    REPRISE_TRY(plan_session(session));
   }
   REPRISE_TRY(transaction.commit());
   // Oldest first, so that rows are written in ascending time.
@@ -145,7 +141,7 @@ Result<> IndexUpdate::plan() {
   return {};
 }
 
-Result<> IndexUpdate::plan_one(const Listed& session) {
+Result<> IndexUpdate::plan_session(const Listed& session) {
   sqlite::Connection& db = index_.db();
   const std::int64_t first = sessions().first_of_own(session).value;
   const Row* const found = sessions().row(session.id);
@@ -159,7 +155,7 @@ Result<> IndexUpdate::plan_one(const Listed& session) {
   }
   const bool is_placed = row.first == first && row.folder == session.folder;
   if (session.hidden ||
-      (row.head == session.head.value && row.updated_us == micros(session.updated_at) &&
+      (row.head == session.head.value && row.updated_us == unix_us(session.updated_at) &&
        row.revision == session.revision && is_placed)) {
     return {};
   }
@@ -205,7 +201,7 @@ Result<> IndexUpdate::index_pending() {
     Seq first;
     Seq last;
   };
-  std::vector<Pending> all;
+  std::vector<Pending> ranges;
   {
     REPRISE_ASSIGN(
         auto rows,
@@ -214,25 +210,25 @@ Result<> IndexUpdate::index_pending() {
                           " WHERE s.source = ? ORDER BY s.updated_us, p.first",
                           source_row_));
     REPRISE_TRY(rows.each([&] {
-      all.push_back({rows.text("id"), rows.integer("key"), Seq{rows.integer("first")},
-                     Seq{rows.integer("last")}});
-      total_ += all.back().last.value - all.back().first.value + 1;
+      ranges.push_back({rows.text("id"), rows.integer("key"), Seq{rows.integer("first")},
+                        Seq{rows.integer("last")}});
+      total_ += ranges.back().last.value - ranges.back().first.value + 1;
     }));
   }
-  for (const Pending& part : all) {
-    const Listed* const listed = sessions().find(part.id);
+  for (const Pending& range : ranges) {
+    const Listed* const listed = sessions().find(range.id);
     if (listed == nullptr || stopped_) {
       continue;
     }
-    const Task task{listed, {.key = part.key}};
-    batch().set_pending(part.last);
+    const Task task{listed, {.key = range.key}};
+    batch().set_pending(range.last);
     last_time_ = task.session->created_at;
     REPRISE_TRY(skip_unreadable(
-        source_.read(task.session->id, {.from = part.first, .to = part.last.next()},
+        source_.read(task.session->id, {.from = range.first, .to = range.last.next()},
                      [&](Message&& message) { return take(task, std::move(message)); })));
     REPRISE_TRY(failure_);
     if (!stopped_) {
-      batch().finish_pending(part.key);
+      batch().finish_pending(range.key);
     }
   }
   batch().set_pending(std::nullopt);
@@ -244,12 +240,12 @@ Result<> IndexUpdate::index_sessions() {
     if (stopped_) {
       break;
     }
-    REPRISE_TRY(index_one(task));
+    REPRISE_TRY(index_session(task));
   }
   return {};
 }
 
-Result<> IndexUpdate::index_one(Task& task) {
+Result<> IndexUpdate::index_session(Task& task) {
   auto read = read_messages(task);
   if (read && !*read) {
     REPRISE_TRY(batch().write());
@@ -309,7 +305,7 @@ Flow IndexUpdate::take(const Task& task, Message&& message) {
   tail_.add(message, texts);
   batch().add({.session = task.row.key,
                .seq = message.seq,
-               .time_ms = millis(last_time_),
+               .time_ms = unix_ms(last_time_),
                .attributes = std::move(attributes),
                .texts = std::move(texts)},
               tail_);

@@ -48,11 +48,11 @@ class IndexUpdate {
   Result<> load_all();
   Result<bool> has_pending();
   Result<> plan();
-  Result<> plan_one(const Listed& session);
+  Result<> plan_session(const Listed& session);
   Result<> index_pending();
   Result<> index_dropped(bool is_partial_list);
   Result<> index_sessions();
-  Result<> index_one(Task& task);
+  Result<> index_session(Task& task);
   // False: the messages before `row.next` have changed.
   Result<bool> read_messages(const Task& task);
   Result<> add_session(const Listed& session, std::int64_t first);

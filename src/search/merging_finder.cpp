@@ -1,7 +1,6 @@
 #include "search/merging_finder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <expected>
 #include <iterator>
@@ -16,40 +15,27 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::int64_t whole_millis(Time time) {
-  return std::chrono::floor<milliseconds>(time).time_since_epoch().count();
-}
-
 // The part of a cursor after the time.
-struct Rest {
+struct HitPosition {
   std::int64_t document = 0;
   std::int64_t store = 0;  // 0: the index
   std::string_view place = {};
 };
 
-std::optional<Rest> parse_rest(std::string_view text) {
+std::optional<HitPosition> parse_hit_position(std::string_view text) {
   if (!text.starts_with('s')) {
-    const auto document = parse_whole(text);
-    return document ? std::optional(Rest{.document = *document}) : std::nullopt;
+    const auto document = parse_number<std::int64_t>(text);
+    return document ? std::optional(HitPosition{.document = *document}) : std::nullopt;
   }
   const std::size_t dot = std::min(text.find('.'), text.size());
-  const auto store = parse_whole(text.substr(1, dot - 1));
+  const auto store = parse_number<std::int64_t>(text.substr(1, dot - 1));
   const std::string_view place = text.substr(std::min(dot + 1, text.size()));
   return store && *store > 0 && !place.empty()
-             ? std::optional(Rest{.store = *store, .place = place})
+             ? std::optional(HitPosition{.store = *store, .place = place})
              : std::nullopt;
 }
 
 }  // namespace
-
-std::optional<std::int64_t> parse_whole(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return number;
-}
 
 Error bad_cursor(std::string_view cursor) {
   return {Code::invalid_argument, cat("'", cursor, "' is not a cursor of this search")};
@@ -73,20 +59,20 @@ MergingFinder::MergingFinder(Finder& finder, const std::vector<WordIndex*>& stor
 Result<> MergingFinder::seek(std::string_view cursor) {
   constexpr std::int64_t kTimeMax = 1'000'000'000'000'000;  // does not overflow in microseconds
   const std::size_t dot = std::min(cursor.find('.'), cursor.size());
-  const auto time = parse_whole(cursor.substr(0, dot));
-  const auto rest = parse_rest(cursor.substr(std::min(dot + 1, cursor.size())));
-  if (!time || !rest || std::abs(*time) > kTimeMax || rest->store >= std::ssize(streams_)) {
+  const auto time = parse_number<std::int64_t>(cursor.substr(0, dot));
+  const auto position = parse_hit_position(cursor.substr(std::min(dot + 1, cursor.size())));
+  if (!time || !position || std::abs(*time) > kTimeMax || position->store >= std::ssize(streams_)) {
     return std::unexpected(bad_cursor(cursor));
   }
-  streams_.front().before =
-      HitKey{*time, rest->store == 0 ? rest->document : std::numeric_limits<std::int64_t>::min()};
+  streams_.front().before = HitKey{
+      *time, position->store == 0 ? position->document : std::numeric_limits<std::int64_t>::min()};
   for (std::int64_t number = 1; number < std::ssize(streams_); ++number) {
     Stream& stream = streams_[static_cast<std::size_t>(number)];
-    if (number == rest->store) {
-      stream.after = rest->place;
+    if (number == position->store) {
+      stream.after = position->place;
       continue;
     }
-    const Time until(milliseconds(*time + (number > rest->store ? 1 : 0)));
+    const Time until(milliseconds(*time + (number > position->store ? 1 : 0)));
     stream.query.until = std::min(stream.query.until.value_or(until), until);
   }
   return {};
@@ -141,7 +127,7 @@ Result<> MergingFinder::fill_from_store(std::size_t number, std::size_t count) {
     stream.after = found.back().place;
   }
   for (WordHit& hit : found) {
-    stream.ready.push_back({.key = {whole_millis(hit.time), -++places_},
+    stream.ready.push_back({.key = {unix_ms(hit.time), -++store_hits_},
                             .session = 0,
                             .seq = hit.seq,
                             .bytes = hit.bytes,

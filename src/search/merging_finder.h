@@ -36,11 +36,10 @@ class MergingFinder {
 
   Finder& finder_;
   std::vector<Stream> streams_;  // the index, then the stores
-  std::int64_t places_ = 0;      // requested from stores so far
+  std::int64_t store_hits_ = 0;  // received from stores so far
 };
 
 std::string cursor_of(const Candidate& candidate);
 Error bad_cursor(std::string_view cursor);
-std::optional<std::int64_t> parse_whole(std::string_view text);
 
 }  // namespace reprise::search

@@ -50,13 +50,13 @@ Listed listed_of(const SessionInfo& info) {
 
 // The id, and those of the sessions that "ID:NAME" may be a branch or sub-agent of: the name of a
 // sub-agent may have colons, too.
-std::vector<std::string_view> wholes_of(std::string_view id) {
-  std::vector<std::string_view> all = {id};
+std::vector<std::string_view> id_and_ancestors(std::string_view id) {
+  std::vector<std::string_view> ids = {id};
   for (std::size_t colon = id.find(':'); colon != std::string_view::npos;
        colon = id.find(':', colon + 1)) {
-    all.push_back(id.substr(0, colon));
+    ids.push_back(id.substr(0, colon));
   }
-  return all;
+  return ids;
 }
 
 std::string branch_prefix(const SessionId& id) {
@@ -98,7 +98,7 @@ Result<> SessionList::load_branches() {
   std::set<std::string, std::less<>> incomplete;  // sessions with branches that are
   for (const auto& [id, row] : rows_) {
     if (row.head < 0 && !row.hidden) {
-      for (const std::string_view session : wholes_of(id)) {
+      for (const std::string_view session : id_and_ancestors(id)) {
         incomplete.emplace(session);
       }
     }
@@ -144,10 +144,11 @@ Result<> SessionList::load_row(const SessionId& id) {
 }
 
 // A session may have moved from one page of the list to another during the listing.
-Result<std::vector<std::int64_t>> SessionList::gone() {
+Result<std::vector<std::int64_t>> SessionList::deleted() {
   std::vector<std::int64_t> keys;
   for (const auto& [id, row] : rows_) {
-    if (by_id_.contains(id) || std::ranges::any_of(wholes_of(id), [this](std::string_view session) {
+    if (by_id_.contains(id) ||
+        std::ranges::any_of(id_and_ancestors(id), [this](std::string_view session) {
           return with_same_branches_.contains(session);
         })) {
       continue;
@@ -234,13 +235,13 @@ Result<> SessionList::load_origins() {
 }
 
 Result<std::vector<SessionId>> SessionList::ids(std::string_view sql, std::string_view value) {
-  std::vector<SessionId> all;
+  std::vector<SessionId> ids;
   REPRISE_ASSIGN(const std::vector<std::string> texts, db_.texts(sql, source_row_, value));
   for (const std::string& text : texts) {
     REPRISE_ASSIGN(SessionId id, SessionId::parse(text));
-    all.push_back(std::move(id));
+    ids.push_back(std::move(id));
   }
-  return all;
+  return ids;
 }
 
 const Listed* SessionList::find(const std::string& id) const {

@@ -50,7 +50,7 @@ class SessionList {
   Result<> load_all();
   Result<> load_changed(const SessionChanges& changes);
   // Rows of deleted sessions, after load_all().
-  Result<std::vector<std::int64_t>> gone();
+  Result<std::vector<std::int64_t>> deleted();
 
   const std::deque<Listed>& listed() const { return listed_; }
   const Listed* find(const std::string& id) const;  // null if it was not loaded

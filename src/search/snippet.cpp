@@ -187,11 +187,11 @@ std::vector<SearchPiece> cut(std::string_view text, const std::vector<Mark>& mar
 
 bool has_phrases(const Texts& texts, const std::vector<Phrase>& phrases,
                  std::optional<SearchPart> only) {
-  std::vector<Phrase> all = phrases;
-  for (Phrase& phrase : all) {
+  std::vector<Phrase> included = phrases;
+  for (Phrase& phrase : included) {
     phrase.without = false;
   }
-  const Marker marker(all);
+  const Marker marker(included);
   std::set<std::size_t> found;
   for (std::size_t part = 0; part < kParts; ++part) {
     if (only && part != static_cast<std::size_t>(*only)) {

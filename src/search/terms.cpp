@@ -165,14 +165,14 @@ std::string match_expression(const std::vector<Phrase>& phrases, std::optional<S
     out += expression_of(phrase);
   }
   const std::string column = only ? cat("{", to_string(*only), "} : ") : "";
-  std::string all = cat(column, "(", required, ")");
+  std::string expression = cat(column, "(", required, ")");
   if (!excluded.empty()) {
-    all = cat("(", all, " NOT ", column, "(", excluded, "))");
+    expression = cat("(", expression, " NOT ", column, "(", excluded, "))");
   }
   for (const std::vector<std::string>& alternatives : tokens) {
-    all += cat(" AND ", any_of(alternatives));
+    expression += cat(" AND ", any_of(alternatives));
   }
-  return all;
+  return expression;
 }
 
 }  // namespace search

@@ -14,8 +14,8 @@ using TokenSink = int (*)(void*, int, const char*, int, int, int);
 
 int create_tokenizer(void* /*data*/, const char** /*words*/, int /*count*/,
                      Fts5Tokenizer** tokenizer) {
-  static char nothing = 0;  // the tokenizer has no state, but must not be null
-  *tokenizer = reinterpret_cast<Fts5Tokenizer*>(&nothing);
+  static char state = 0;  // the tokenizer has no state, but must not be null
+  *tokenizer = reinterpret_cast<Fts5Tokenizer*>(&state);
   return SQLITE_OK;
 }
 

@@ -16,8 +16,8 @@ namespace {
 class TimeLimit {
  public:
   TimeLimit(std::chrono::milliseconds limit, std::stop_token other)
-      : with_other_(std::move(other), Stop{source_}),
-        timer_([this, limit](const std::stop_token& over) { wait(limit, over); }) {}
+      : on_stop_(std::move(other), Stop{source_}),
+        timer_([this, limit](const std::stop_token& stop) { wait(limit, stop); }) {}
 
   std::stop_token token() const { return source_.get_token(); }
 
@@ -27,16 +27,16 @@ class TimeLimit {
     void operator()() { source.request_stop(); }
   };
 
-  void wait(std::chrono::milliseconds limit, const std::stop_token& over) {
+  void wait(std::chrono::milliseconds limit, const std::stop_token& stop) {
     std::mutex mutex;
     std::unique_lock lock(mutex);
-    std::condition_variable_any never;
-    (void)never.wait_for(lock, over, limit, [] { return false; });  // ends on timeout or stop
+    std::condition_variable_any condition;
+    (void)condition.wait_for(lock, stop, limit, [] { return false; });  // ends on timeout or stop
     source_.request_stop();
   }
 
   std::stop_source source_;
-  std::stop_callback<Stop> with_other_;
+  std::stop_callback<Stop> on_stop_;
   std::jthread timer_;  // last: it uses source_
 };
 
@@ -44,9 +44,9 @@ class TimeLimit {
 
 std::optional<std::string> closing_title(const ClosingTitle& closing) {
   std::string from_prompt = title_from_prompt(closing.first_prompt);
-  const bool makeshift =
+  const bool is_default =
       closing.title.empty() || closing.title == kInterruptedTitle || closing.title == from_prompt;
-  if (closing.first_prompt.empty() || !makeshift) {
+  if (closing.first_prompt.empty() || !is_default) {
     return std::nullopt;
   }
   if (closing.interrupted) {

@@ -49,7 +49,7 @@ TEST(ClosingTitle, FallsBackToTheFirstPrompt) {
   EXPECT_EQ(closing_title(closing), "How many lands?");
 }
 
-TEST(ClosingTitle, NeverReplacesAGoodTitleByAFailure) {
+TEST(ClosingTitle, KeepsTheTitleWhenNoneIsGenerated) {
   ClosingTitle closing = closing_of("How many lands?");
   closing.ask = bad;
   EXPECT_EQ(closing_title(closing), std::nullopt);

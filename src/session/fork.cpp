@@ -31,9 +31,10 @@ Result<> fork_by_copy(Store& store, const SessionId& parent, Seq at, const Sessi
 
 Session child_of(Session parent, Seq at, const ForkRequest& request, SessionId id, Time now) {
   Session child = std::move(parent);
-  const std::string like_parent = child.info.title.empty() ? "" : cat(child.info.title, " (fork)");
+  const std::string default_title =
+      child.info.title.empty() ? "" : cat(child.info.title, " (fork)");
   child.info.id = std::move(id);
-  child.info.title = request.title.value_or(like_parent);
+  child.info.title = request.title.value_or(default_title);
   child.info.state = SessionState::active;
   child.info.pinned = false;
   child.info.created_at = now;

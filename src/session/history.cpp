@@ -113,38 +113,39 @@ Result<Exchange> last_exchange(Source& source, const SessionId& id) {
 }
 
 void mark_incomplete_answers(Source& source, SessionPage& page) {
-  std::vector<SessionInfo*> ends;
+  std::vector<SessionInfo*> candidates;
   for (SessionInfo& info : page.sessions) {
     if (info.state == SessionState::active && !info.answering && info.head.value > 0) {
-      ends.push_back(&info);
+      candidates.push_back(&info);
     }
   }
-  if (ends.empty() || !source.capabilities().messages) {
+  if (candidates.empty() || !source.capabilities().messages) {
     return;
   }
-  std::vector<std::optional<Message>> last_messages(ends.size());
+  std::vector<std::optional<Message>> last_messages(candidates.size());
   if (LastMessageReader* const reader = source.capabilities().last_message_reader;
       reader != nullptr) {
     std::vector<SessionId> ids;
-    std::ranges::transform(ends, std::back_inserter(ids),
+    std::ranges::transform(candidates, std::back_inserter(ids),
                            [](const SessionInfo* info) { return info->id; });
     // Errors are reported below, with the session's id.
     last_messages = reader->last_messages(ids).value_or(std::move(last_messages));
   }
-  for (std::size_t i = 0; i < ends.size(); ++i) {
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (const auto& last = last_messages[i]; last) {
-      ends[i]->incomplete = is_incomplete_after(*last);
+      candidates[i]->incomplete = is_incomplete_after(*last);
       continue;
     }
-    const auto read = source.read(ends[i]->id, {.newest_first = true}, [&](const Message& last) {
-      ends[i]->incomplete = is_incomplete_after(last);
-      return Flow::stop;
-    });
+    const auto read =
+        source.read(candidates[i]->id, {.newest_first = true}, [&](const Message& last) {
+          candidates[i]->incomplete = is_incomplete_after(last);
+          return Flow::stop;
+        });
     if (!read && read.error().code != Code::not_found) {  // deleted concurrently
-      page.damage.push_back({ends[i]->id.str(), read.error().message, ""});
+      page.damage.push_back({candidates[i]->id.str(), read.error().message, ""});
     }
   }
-  for (SessionInfo* const info : ends) {
+  for (SessionInfo* const info : candidates) {
     if (info->incomplete) {
       const auto session = get(source, info->id);
       info->incomplete = !session || !has_ended_elsewhere(*session);
@@ -180,12 +181,12 @@ Result<SessionPage> list_by_author(Source& source, const SessionQuery& query) {
     REPRISE_ASSIGN(SessionPage page, source.list(any_author));
     std::ranges::move(page.damage, std::back_inserter(found.damage));
     for (SessionInfo& info : page.sessions) {
-      REPRISE_ASSIGN(const bool has, has_author(source, info.id, *query.author, found.damage));
-      if (has && is_full) {
+      REPRISE_ASSIGN(const bool matches, has_author(source, info.id, *query.author, found.damage));
+      if (matches && is_full) {
         found.next = std::move(next);
         return found;
       }
-      if (has) {
+      if (matches) {
         found.sessions.push_back(std::move(info));
       }
     }

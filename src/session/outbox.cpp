@@ -27,20 +27,21 @@ Result<std::vector<fs::path>> files_for(const fs::path& folder, std::string_view
 }
 
 // If a step replaces messages that only the server has, the local session starts with the step.
-Result<> add_outbox(OutboxSessions& waiting, const OutboxSession& outbox) {
+Result<> add_outbox(OutboxSessions& outboxes, const OutboxSession& outbox) {
   const SessionId& id = outbox.session.info.id;
   for (const OutboxStep& step : outbox.steps) {
     const Seq position = step.replace_from.value_or(step.after);
-    const auto [begin, is_new] = waiting.begin.try_emplace(id, position);
+    const auto [begin, is_new] = outboxes.begin.try_emplace(id, position);
     if (is_new) {
       Session session = outbox.session;
       session.info.state = SessionState::active;
-      REPRISE_TRY(waiting.store->create(session));
+      REPRISE_TRY(outboxes.store->create(session));
     }
     begin->second = std::min(begin->second, position);
-    REPRISE_ASSIGN(const Session current, get(*waiting.store, id));
+    REPRISE_ASSIGN(const Session current, get(*outboxes.store, id));
     const Seq at{std::min(position.value - begin->second.value, current.info.head.value)};
-    REPRISE_TRY(waiting.store->capabilities().rewriting->replace_suffix(id, at, step.messages, {}));
+    REPRISE_TRY(
+        outboxes.store->capabilities().rewriting->replace_suffix(id, at, step.messages, {}));
   }
   return {};
 }
@@ -48,7 +49,7 @@ Result<> add_outbox(OutboxSessions& waiting, const OutboxSession& outbox) {
 }  // namespace
 
 bool is_on_a_server(std::string_view store_url) {
-  return store_url.find("://") != std::string_view::npos;
+  return store_url.contains("://");
 }
 
 std::unique_ptr<Outbox> make_outbox(const fs::path& folder, std::string_view store_url) {
@@ -89,7 +90,7 @@ std::vector<Remnant> find_outbox_remnants(const fs::path& folder,
 
 Result<OutboxSessions> read_outboxes(const fs::path& folder, std::string_view store_url,
                                      const std::function<void(std::string_view)>& on_warning) {
-  OutboxSessions waiting{.store = open_memory_store(), .begin = {}};
+  OutboxSessions outboxes{.store = open_memory_store(), .begin = {}};
   REPRISE_ASSIGN(const auto files, files_for(folder, store_url));
   for (const fs::path& file : files) {
     const auto lock = outbox::lock_outbox(file);
@@ -102,9 +103,9 @@ Result<OutboxSessions> read_outboxes(const fs::path& folder, std::string_view st
       on_warning(cat("cannot read ", file.native(), ": ", outbox.error().message));
       continue;
     }
-    REPRISE_TRY(add_outbox(waiting, *outbox));
+    REPRISE_TRY(add_outbox(outboxes, *outbox));
   }
-  return waiting;
+  return outboxes;
 }
 
 Result<std::vector<fs::path>> find_outbox_files(const fs::path& default_folder,
@@ -122,13 +123,13 @@ Result<std::vector<fs::path>> find_outbox_files(const fs::path& default_folder,
   if (!files.empty()) {
     return files;
   }
-  std::string others;
+  std::string other_files;
   REPRISE_ASSIGN(const auto all_files, outbox::find_outboxes(folder));
   for (const fs::path& file : all_files) {
-    others += cat(others.empty() ? "; waiting for other stores: " : ", ", file.native());
+    other_files += cat(other_files.empty() ? "; waiting for other stores: " : ", ", file.native());
   }
   return fail(Code::not_found, cat("nothing is waiting in ", folder.native(),
-                                   path.empty() ? " for this store" : "", others));
+                                   path.empty() ? " for this store" : "", other_files));
 }
 
 }  // namespace reprise

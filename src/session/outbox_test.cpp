@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kUrl = "postgres://user@host/history";
 
-class WaitingTest : public testing::Test {
+class OutboxFolderTest : public testing::Test {
  protected:
-  void keep_one() const {
+  void add_session() const {
     const auto outbox = make_outbox(folder_, kUrl);
     ASSERT_TRUE(outbox->add(Session{.info = {.id = *SessionId::parse("s")}},
                             {.operation = *OperationId::parse("op"), .messages = {Message{}}}));
@@ -29,25 +29,25 @@ class WaitingTest : public testing::Test {
   fs::path folder_ = temporary_.path();
 };
 
-TEST_F(WaitingTest, IsCountedForItsStoreAlone) {
-  keep_one();
+TEST_F(OutboxFolderTest, CountsSessionsOfOneStore) {
+  add_session();
   EXPECT_EQ(*count_outbox_sessions(folder_, kUrl), 1U);
   EXPECT_EQ(*count_outbox_sessions(folder_, "postgres://other/history"), 0U);
   EXPECT_EQ(*count_outbox_sessions(folder_, "sqlite:history.db"), 0U);
 }
 
 // An unreadable file may belong to any store; delivery reports the error.
-TEST_F(WaitingTest, CountsUnreadableFiles) {
+TEST_F(OutboxFolderTest, CountsUnreadableFiles) {
   fs::create_directory(folder_ / "0.jsonl");
   std::ofstream(folder_ / "1.jsonl") << "no outbox\n";
   EXPECT_EQ(*count_outbox_sessions(folder_, kUrl), 2U);
   EXPECT_EQ(find_outbox_files("", folder_.native(), kUrl)->size(), 2U);
   EXPECT_EQ(find_outbox_files(folder_, "", kUrl)->size(), 2U);
   std::vector<std::string> warnings;
-  const auto waiting = read_outboxes(
+  const auto outboxes = read_outboxes(
       folder_, kUrl, [&warnings](std::string_view text) { warnings.emplace_back(text); });
-  ASSERT_TRUE(waiting);
-  EXPECT_TRUE(waiting->begin.empty());
+  ASSERT_TRUE(outboxes);
+  EXPECT_TRUE(outboxes->begin.empty());
   EXPECT_EQ(warnings.size(), 2U);
 }
 

@@ -106,10 +106,10 @@ const Price* Prices::find(std::string_view model) const {
     model.remove_suffix(kOneMillion.size());
   }
   const std::string_view name = model.substr(model.rfind('/') + 1);
-  for (const std::string_view called : {model, name, without_date(name)}) {
+  for (const std::string_view alias : {model, name, without_date(name)}) {
     for (const std::span<const Price> prices :
          {std::span<const Price>(own_), standard_prices().prices}) {
-      if (const Price* const price = find_in(prices, called); price != nullptr) {
+      if (const Price* const price = find_in(prices, alias); price != nullptr) {
         return price;
       }
     }

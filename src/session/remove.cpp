@@ -25,7 +25,7 @@ Result<> settle_answer(Store& store, const SessionInfo& info, Clock& clock) {
   return settled || is_disk_full(settled.error()) ? Result<>() : std::unexpected(settled.error());
 }
 
-Result<> remove_one(Store& store, const SessionInfo& info, Removal removal, Clock& clock) {
+Result<> remove_session(Store& store, const SessionInfo& info, Removal removal, Clock& clock) {
   Trash& trash = *store.capabilities().trash;
   if (removal == Removal::purge) {
     return trash.purge(info.id);
@@ -85,35 +85,35 @@ Result<bool> recover_answer(Store& store, const SessionInfo& info,
 }
 
 Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInfo> sessions,
-                                        Removal removal, const RemovalCallbacks& watch,
+                                        Removal removal, const RemovalCallbacks& callbacks,
                                         Clock& clock) {
   Trash* const trash = store.capabilities().trash;
   if (trash == nullptr) {
     return fail(Code::unsupported, "this store cannot delete sessions");
   }
-  RemovedSessions done;
+  RemovedSessions result;
   std::int64_t count = 0;
   for (const SessionInfo& info : sessions) {
-    if (watch.on_progress) {
-      watch.on_progress({"removing", count++, std::ssize(sessions)});
+    if (callbacks.on_progress) {
+      callbacks.on_progress({"removing", count++, std::ssize(sessions)});
     }
-    const auto answers = recover_answer(store, info, watch.on_watching, clock);
-    if (answers && *answers) {
-      done.answering.push_back(info);
+    const auto is_answering = recover_answer(store, info, callbacks.on_watching, clock);
+    if (is_answering && *is_answering) {
+      result.answering.push_back(info);
       continue;
     }
-    const Result<> removed = answers ? remove_one(store, info, removal, clock)
-                                     : Result<>(std::unexpected(answers.error()));
+    const Result<> removed = is_answering ? remove_session(store, info, removal, clock)
+                                          : Result<>(std::unexpected(is_answering.error()));
     if (removed) {
-      done.removed.push_back(info.id);
+      result.removed.push_back(info.id);
     } else {
-      done.failed.emplace_back(info.id, removed.error());
+      result.failed.emplace_back(info.id, removed.error());
     }
   }
-  if (removal == Removal::purge && !done.removed.empty()) {
-    done.remnants = trash->remnants();
+  if (removal == Removal::purge && !result.removed.empty()) {
+    result.remnants = trash->remnants();
   }
-  return done;
+  return result;
 }
 
 }  // namespace reprise

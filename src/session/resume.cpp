@@ -66,8 +66,8 @@ Result<> create_session(Store& store, const Provider& provider, Session& session
   if (!store.capabilities().messages) {
     return {};
   }
-  DeferredCreation* const beginning = store.capabilities().deferred_creation;
-  return beginning != nullptr ? beginning->begin(session) : store.create(session);
+  DeferredCreation* const creation = store.capabilities().deferred_creation;
+  return creation != nullptr ? creation->begin(session) : store.create(session);
 }
 
 Result<ResumedSession> resume_session(Store& store, const SessionId& id,
@@ -109,22 +109,22 @@ Result<std::optional<SessionId>> make_current(Store& store, const SessionId& id,
   if (current == nullptr) {
     return std::nullopt;
   }
-  const auto before = current->current();
-  if (before && *before == id) {
+  const auto previous = current->current();
+  if (previous && *previous == id) {
     return std::nullopt;
   }
   if (auto done = current->set_current(id); !done) {
     return fail_with_context("cannot make this session the current one", std::move(done).error());
   }
-  std::optional<SessionId> old = before ? *before : std::nullopt;
+  std::optional<SessionId> replaced = previous ? *previous : std::nullopt;
   Archives* const archives = store.capabilities().archives;
-  if (!archive || !old || archives == nullptr) {
+  if (!archive || !replaced || archives == nullptr) {
     return std::nullopt;
   }
-  if (auto done = archives->archive(*old, clock.now()); !done) {
+  if (auto done = archives->archive(*replaced, clock.now()); !done) {
     return fail_with_context("cannot archive the previous session", std::move(done).error());
   }
-  return old;
+  return replaced;
 }
 
 }  // namespace reprise

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kClockFile = "clock.json";
 constexpr std::int64_t kClockBytesMax = 4096;
 constexpr std::chrono::hours kDrift{1};  // the maximum deviation between two clocks of a machine
-constexpr std::chrono::hours kWriteEvery{12};
+constexpr std::chrono::hours kRecordInterval{12};
 
 struct ClockRecord {
   ClockReading last;
@@ -57,7 +57,7 @@ std::optional<ClockRecord> read_clock_record(const std::filesystem::path& file) 
   return out;
 }
 
-// Neither synced nor atomic: losing it only loses a doubt, and it is written again later.
+// Neither synced nor atomic: after a loss, the clock is trusted again, and the next call writes it.
 Result<> write_clock_record(const std::filesystem::path& file, const ClockRecord& record) {
   std::string out;
   json::ObjectWriter object(out);
@@ -75,13 +75,13 @@ Result<> write_clock_record(const std::filesystem::path& file, const ClockRecord
   return fd.close(file);
 }
 
-bool has_leapt(const ClockReading& before, const ClockReading& now, std::chrono::hours age) {
-  const auto passed = now.time - before.time;
-  if (before.boot != now.boot) {
-    return passed < -kDrift || passed > age;
+bool has_jumped(const ClockReading& previous, const ClockReading& now, std::chrono::hours age) {
+  const auto elapsed = now.time - previous.time;
+  if (previous.boot != now.boot) {
+    return elapsed < -kDrift || elapsed > age;
   }
-  const auto counted = std::chrono::seconds(now.uptime_s - before.uptime_s);
-  return passed - counted > kDrift || counted - passed > kDrift;
+  const auto uptime = std::chrono::seconds(now.uptime_s - previous.uptime_s);
+  return elapsed - uptime > kDrift || uptime - elapsed > kDrift;
 }
 
 ClockReading read_clock(Clock& clock) {
@@ -97,14 +97,14 @@ ClockReading read_clock(Clock& clock) {
 bool is_clock_trusted(const std::filesystem::path& state_folder, const ClockReading& now,
                       std::chrono::hours age) {
   const std::filesystem::path file = state_folder / kClockFile;
-  const auto before = read_clock_record(file);
-  ClockRecord next{now, before ? before->doubted_at : std::nullopt};
-  const bool leapt = before && has_leapt(before->last, now, age);
-  if (leapt) {
+  const auto previous = read_clock_record(file);
+  ClockRecord next{now, previous ? previous->doubted_at : std::nullopt};
+  const bool jumped = previous && has_jumped(previous->last, now, age);
+  if (jumped) {
     next.doubted_at = now.time;
   }
-  if (!before || leapt || now.time - before->last.time > kWriteEvery ||
-      before->last.boot != now.boot) {
+  if (!previous || jumped || now.time - previous->last.time > kRecordInterval ||
+      previous->last.boot != now.boot) {
     // If the time cannot be recorded, the clock is trusted, as the user requested retention.
     (void)write_clock_record(file, next);
   }
@@ -113,33 +113,33 @@ bool is_clock_trusted(const std::filesystem::path& state_folder, const ClockRead
 
 RetentionResult apply_retention(Store& store, std::chrono::hours age,
                                 const std::filesystem::path& state_folder, Clock& clock) {
-  RetentionResult done;
+  RetentionResult result;
   Trash* const trash = store.capabilities().trash;
   if (trash == nullptr) {
-    return done;
+    return result;
   }
   const ClockReading now = read_clock(clock);
   if (!is_clock_trusted(state_folder, now, age)) {
-    done.clock_jumped = true;
-    return done;
+    result.clock_jumped = true;
+    return result;
   }
-  const auto old = find_closed_before(store, now.time - age);
-  if (!old) {
-    done.error = old.error();
-    return done;
+  const auto expired = find_closed_before(store, now.time - age);
+  if (!expired) {
+    result.error = expired.error();
+    return result;
   }
-  for (const SessionInfo& info : old->sessions) {
+  for (const SessionInfo& info : expired->sessions) {
     // Another program may have closed it while it was answering. A silent owner may still be alive.
     if (info.answering && state_of(*info.answering) != OwnerState::gone) {
       continue;
     }
     if (const auto moved = trash->trash(info.id, now.time); !moved) {
-      done.error = moved.error();
-      return done;
+      result.error = moved.error();
+      return result;
     }
-    ++done.moved;
+    ++result.moved;
   }
-  return done;
+  return result;
 }
 
 }  // namespace reprise

@@ -20,7 +20,7 @@ ClockReading at(hours time, hours uptime, std::string boot = "boot") {
           std::chrono::seconds(uptime).count()};
 }
 
-class Believing : public testing::Test {
+class ClockTrustTest : public testing::Test {
  protected:
   bool is_trusted(const ClockReading& now) {
     return is_clock_trusted(folder_ / "state", now, kAge);
@@ -30,48 +30,48 @@ class Believing : public testing::Test {
   std::filesystem::path folder_ = temporary_.path();
 };
 
-TEST_F(Believing, TrustsTimeThatMatchesTheUptime) {
+TEST_F(ClockTrustTest, TrustsTimeThatMatchesTheUptime) {
   EXPECT_TRUE(is_trusted(at(hours(0), hours(0))));
   EXPECT_TRUE(is_trusted(at(40 * kDay, 40 * kDay)));
   EXPECT_TRUE(is_trusted(at(41 * kDay, hours(1), "restarted")));
 }
 
-TEST_F(Believing, DistrustsALeapUntilTheSameTimeHasPassed) {
+TEST_F(ClockTrustTest, DistrustsAJumpUntilTheSameTimeHasPassed) {
   EXPECT_TRUE(is_trusted(at(hours(0), hours(0))));
-  const hours leap = 4000 * kDay;
-  EXPECT_FALSE(is_trusted(at(leap, hours(1))));
-  EXPECT_FALSE(is_trusted(at(leap + 29 * kDay, hours(1) + 29 * kDay)));
-  EXPECT_TRUE(is_trusted(at(leap + 31 * kDay, hours(1) + 31 * kDay)));
+  const hours jump = 4000 * kDay;
+  EXPECT_FALSE(is_trusted(at(jump, hours(1))));
+  EXPECT_FALSE(is_trusted(at(jump + 29 * kDay, hours(1) + 29 * kDay)));
+  EXPECT_TRUE(is_trusted(at(jump + 31 * kDay, hours(1) + 31 * kDay)));
 }
 
-TEST_F(Believing, DistrustsAClockThatIsSetBack) {
+TEST_F(ClockTrustTest, DistrustsAClockThatIsSetBack) {
   EXPECT_TRUE(is_trusted(at(100 * kDay, 100 * kDay)));
   EXPECT_FALSE(is_trusted(at(60 * kDay, 100 * kDay)));
   EXPECT_FALSE(is_trusted(at(100 * kDay, 100 * kDay)));
 }
 
-TEST_F(Believing, DistrustsAClockThatRunsTooFast) {
-  bool all = true;
+TEST_F(ClockTrustTest, DistrustsAClockThatRunsTooFast) {
+  bool always_trusted = true;
   for (int day = 0; day < 60; ++day) {
-    all = is_trusted(at(day * kDay, day * kDay / 100)) && all;
+    always_trusted = is_trusted(at(day * kDay, day * kDay / 100)) && always_trusted;
   }
-  EXPECT_FALSE(all);
+  EXPECT_FALSE(always_trusted);
   EXPECT_FALSE(is_trusted(at(61 * kDay, 61 * kDay / 100)));
 }
 
-TEST_F(Believing, DistrustsALongTimeAcrossAReboot) {
+TEST_F(ClockTrustTest, DistrustsALongTimeAcrossAReboot) {
   EXPECT_TRUE(is_trusted(at(hours(0), hours(0))));
   EXPECT_FALSE(is_trusted(at(31 * kDay, hours(0), "restarted")));
 }
 
-TEST_F(Believing, IgnoresAnUnreadableRecord) {
+TEST_F(ClockTrustTest, IgnoresAnUnreadableRecord) {
   ASSERT_TRUE(make_private_folders(folder_ / "state"));
   ASSERT_TRUE(replace_file(folder_ / "state" / "clock.json", "{\"time\":\"some day"));
   EXPECT_TRUE(is_trusted(at(hours(0), hours(0))));
   EXPECT_FALSE(is_trusted(at(4000 * kDay, hours(0))));
 }
 
-TEST_F(Believing, LeavesSessionsThatAreAnswering) {
+TEST_F(ClockTrustTest, LeavesSessionsThatAreAnswering) {
   const auto store = open_memory_store();
   const SessionId id = *SessionId::parse("01990000-0000-7000-8000-000000000001");
   const OperationId answer = *OperationId::parse("answer");

@@ -68,7 +68,7 @@ TEST_P(SessionsTest, AForkAppearsWholeOrNotAtAll) {
   }
 }
 
-TEST_P(SessionsTest, AForkHasTheMessagesBeforeItsPlace) {
+TEST_P(SessionsTest, ForksTheMessagesBeforeAPosition) {
   begin();
   const auto child = fork_session(store(), {.parent = kId, .at = Seq{2}, .title = "Aside"});
   ASSERT_TRUE(child) << child.error().message;
@@ -81,7 +81,7 @@ TEST_P(SessionsTest, AForkHasTheMessagesBeforeItsPlace) {
   EXPECT_EQ(listed().size(), 2U);
 }
 
-TEST_P(SessionsTest, ARewindTakesBackWholeTurns) {
+TEST_P(SessionsTest, RewindsWholeTurns) {
   begin();
   EXPECT_EQ(rewind_session(store(), kId, 3).error().code, Code::invalid_argument);
   EXPECT_EQ(rewind_session(store(), kId, 0).error().code, Code::invalid_argument);
@@ -95,7 +95,7 @@ TEST_P(SessionsTest, ARewindTakesBackWholeTurns) {
             std::vector<std::string>{"How long is a league?"});
 }
 
-TEST_P(SessionsTest, TurnsBeginWithQuestionsAndCountEachRequestOnce) {
+TEST_P(SessionsTest, ListsTurnsAndCountsEachRequestOnce) {
   begin();
   Message answer = message_of(role::kAssistant, "Really.", 6);
   answer.model = "m";
@@ -112,7 +112,7 @@ TEST_P(SessionsTest, TurnsBeginWithQuestionsAndCountEachRequestOnce) {
   EXPECT_EQ(turns->turns[2].usage.output, TokenCount{7});
 }
 
-TEST_P(SessionsTest, AClosedSessionIsActiveWhenItIsResumed) {
+TEST_P(SessionsTest, ResumingAClosedSessionMakesItActive) {
   begin();
   ASSERT_TRUE(store().update(kId, {.state = SessionState::closed, .closed_at = Time{}}));
   EXPECT_EQ(resume_session(store(), kId, {.change = false})->session.info.state,
@@ -124,7 +124,7 @@ TEST_P(SessionsTest, AClosedSessionIsActiveWhenItIsResumed) {
   EXPECT_FALSE(resumed->recovered);
 }
 
-TEST_P(SessionsTest, FailedRemovalsAreReportedAndOthersDone) {
+TEST_P(SessionsTest, ReportsFailedRemovalsAndContinues) {
   begin();
   const SessionId other = *fork_session(store(), {.parent = kId, .at = Seq{0}});
   SessionInfo gone = listed().front();
@@ -141,7 +141,7 @@ TEST_P(SessionsTest, FailedRemovalsAreReportedAndOthersDone) {
 }
 
 // The storage beside it may belong to another session by the time it is restored.
-TEST_P(SessionsTest, AnInterruptedSessionTakesItsAnswerToTheTrash) {
+TEST_P(SessionsTest, StoresTheInterruptedAnswerOfATrashedSession) {
   begin();
   const OperationId answer = *OperationId::parse("answer");
   Owner dead = this_process();
@@ -161,7 +161,7 @@ TEST_P(SessionsTest, AnInterruptedSessionTakesItsAnswerToTheTrash) {
 }
 
 // A store that cannot be read does not tell that nobody answers.
-TEST_P(SessionsTest, AFailureDoesNotProveThatAnAnswerIsOver) {
+TEST_P(SessionsTest, AStoreErrorDoesNotEndARunningAnswer) {
   begin();
   Owner silent = this_process(std::chrono::milliseconds(4));
   silent.host = "elsewhere";
@@ -182,7 +182,7 @@ TEST_P(SessionsTest, AFailureDoesNotProveThatAnAnswerIsOver) {
   EXPECT_EQ(listed().size(), 1U);
 }
 
-TEST_P(SessionsTest, OnlyAnEmptySessionIsDiscarded) {
+TEST_P(SessionsTest, DiscardsEmptySessionsOnly) {
   begin();
   EXPECT_FALSE(discard_if_empty(store(), kId));
   const auto provider = *make_provider("echo", {});
@@ -193,7 +193,7 @@ TEST_P(SessionsTest, OnlyAnEmptySessionIsDiscarded) {
   EXPECT_TRUE(store().list({.states = {SessionState::trashed}})->sessions.empty());
 }
 
-TEST(FindAllSessions, ListsAStoreOnceThatListsAllAtOnce) {
+TEST(FindAllSessions, RequestsTheLargestPage) {
   const auto store = open_memory_store();
   for (std::size_t i = 0; i <= kPageMax; ++i) {
     ASSERT_TRUE(store->create({.info = {.id = *SessionId::parse("s" + std::to_string(i))}}));
@@ -206,7 +206,7 @@ TEST(FindAllSessions, ListsAStoreOnceThatListsAllAtOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, SessionsTest, testing::Values("sqlite", "sessions", "chatdir"),
-                         [](const auto& one) { return std::string(one.param); });
+                         [](const auto& param) { return std::string(param.param); });
 
 }  // namespace
 }  // namespace reprise

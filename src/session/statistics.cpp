@@ -29,31 +29,31 @@ class StatisticsCollector {
 
   Result<> add(const StatisticsSource& source, const ProgressSink& progress) {
     source_ = &source;
-    known_ = {};
-    shared_ = {};
+    session_ids_ = {};
+    shared_messages_ = {};
     forks_.clear();
     sessions_ = 0;
     REPRISE_TRY(collect_sessions());
-    return add_all(progress);
+    return add_sessions(progress);
   }
 
   Statistics finish() {
     for (auto& [key, row] : rows_) {
-      out_.rows.push_back(std::move(row));
+      statistics_.rows.push_back(std::move(row));
     }
     if (query_.by != StatisticsGrouping::day) {
-      std::ranges::stable_sort(out_.rows, std::greater{}, [](const StatisticsRow& row) {
+      std::ranges::stable_sort(statistics_.rows, std::greater{}, [](const StatisticsRow& row) {
         return (row.usage.input + row.usage.output).value;
       });
     }
-    return std::move(out_);
+    return std::move(statistics_);
   }
 
  private:
   // Collects all session ids, and where forks start.
   Result<> collect_sessions() {
     return for_each_session([this](const SessionInfo& info) -> Result<> {
-      known_.insert(info.id.str());
+      session_ids_.insert(info.id.str());
       ++sessions_;
       if (info.forked_from) {
         forks_.emplace(info.id.str(), *info.forked_from);
@@ -62,15 +62,15 @@ class StatisticsCollector {
     });
   }
 
-  Result<> add_all(const ProgressSink& progress) {
+  Result<> add_sessions(const ProgressSink& progress) {
     std::int64_t done = 0;
     return for_each_session([&](const SessionInfo& info) -> Result<> {
       if (progress) {
         progress({.work = "reading", .done = done++, .total = sessions_});
       }
-      const bool is_over =
+      const bool is_too_old =
           query_.since && is_known(info.updated_at) && info.updated_at < *query_.since;
-      return is_over ? Result<>() : add_session(info);
+      return is_too_old ? Result<>() : add_session(info);
     });
   }
 
@@ -97,38 +97,38 @@ class StatisticsCollector {
   // The list is read twice; its damage is reported once.
   void add_damage(const std::vector<Damage>& damage) {
     for (const Damage& part : damage) {
-      if (std::ranges::find(out_.damage, part) == out_.damage.end()) {
-        out_.damage.push_back(part);
+      if (std::ranges::find(statistics_.damage, part) == statistics_.damage.end()) {
+        statistics_.damage.push_back(part);
       }
     }
   }
 
   // Determines where the session came from, and whether an imported copy of it was counted before.
-  Result<> note_origin(const SessionInfo& info) {
+  Result<> find_origin(const SessionInfo& info) {
     const std::string& name = source_->name;
     origin_ = name;
-    beyond_.reset();
+    extra_usage_.reset();
     if (is_imported_id(info.id)) {
       REPRISE_ASSIGN(const std::optional<Session> session, source_->source->find(info.id));
       const auto origin = session ? origin_of(*session) : std::nullopt;
       origin_ = origin ? cat(origin->tool, ":") : name;
-      beyond_ = origin ? origin->usage : std::nullopt;
-      imported_.insert(info.id.str());
+      extra_usage_ = origin ? origin->usage : std::nullopt;
+      imported_ids_.insert(info.id.str());
     }
     const std::string_view tool = std::string_view(name).substr(0, name.find(':'));
-    is_repeated_ =
+    has_imported_copy_ =
         std::ranges::any_of(std::array{UuidVersion::v4, UuidVersion::v7}, [&](UuidVersion new_ids) {
-          const auto here = imported_id(tool, info.id.str(), new_ids);
-          return here && imported_.contains(here->str());
+          const auto copy = imported_id(tool, info.id.str(), new_ids);
+          return copy && imported_ids_.contains(copy->str());
         });
     return {};
   }
 
   Result<> add_session(const SessionInfo& info) {
-    touched_.clear();
-    sum_ = {};
+    session_keys_.clear();
+    session_usage_ = {};
     counted_.clear();
-    REPRISE_TRY(note_origin(info));
+    REPRISE_TRY(find_origin(info));
     Result<> stopped;
     REPRISE_ASSIGN(const ReadReport report,
                    source_->source->read(info.id, {}, [&](const Message& message) {
@@ -138,14 +138,14 @@ class StatisticsCollector {
                      }
                      add_message(info, message);
                      if (is_history()) {
-                       store::count_usage(sum_, counted_, message);
+                       store::count_usage(session_usage_, counted_, message);
                      }
                      return Flow::proceed;
                    }));
     REPRISE_TRY(stopped);
-    REPRISE_TRY(add_beyond(info));
+    REPRISE_TRY(add_extra_usage(info));
     add_damage(report.damage);
-    out_.total.sessions += touched_.empty() ? 0 : 1;
+    statistics_.total.sessions += session_keys_.empty() ? 0 : 1;
     return {};
   }
 
@@ -154,20 +154,21 @@ class StatisticsCollector {
 
   // Some tools store tokens and cost for a session, not for its messages: these count as one
   // request.
-  Result<> add_beyond(const SessionInfo& info) {
+  Result<> add_extra_usage(const SessionInfo& info) {
     if (is_history()) {
       REPRISE_ASSIGN(const std::optional<Session> session, source_->source->find(info.id));
-      beyond_ = session ? store::usage_beyond(session->usage, sum_) : std::nullopt;
+      extra_usage_ = session ? store::usage_beyond(session->usage, session_usage_) : std::nullopt;
     }
-    if (beyond_) {
+    if (extra_usage_) {
       const std::string_view tool(source_->name);
       if (is_history()) {
-        beyond_->request_id = request_id_of_session(tool.substr(0, tool.size() - 1), info.id.str());
+        extra_usage_->request_id =
+            request_id_of_session(tool.substr(0, tool.size() - 1), info.id.str());
       }
       add_message(info, {.seq = info.head,
                          .role = std::string(role::kAssistant),
                          .created_at = info.updated_at,
-                         .usage = beyond_});
+                         .usage = extra_usage_});
     }
     return {};
   }
@@ -186,7 +187,7 @@ class StatisticsCollector {
       }
       fork = forks_.find(origin);
     }
-    return known_.contains(origin) || !shared_.insert(cat(origin, "#", seq.value));
+    return session_ids_.contains(origin) || !shared_messages_.insert(cat(origin, "#", seq.value));
   }
 
   // Other tools fork by copying lines, without a reference to the origin.
@@ -201,7 +202,7 @@ class StatisticsCollector {
         is_counted_elsewhere(info, message.seq)) {
       return;
     }
-    const bool is_turn = is_question(message) && !is_repeated_ && !is_copied_turn(message);
+    const bool is_turn = is_question(message) && !has_imported_copy_ && !is_copied_turn(message);
     bool has_usage = message.usage.has_value();
     if (has_usage && !message.usage->request_id.empty()) {
       has_usage = requests_.insert(message.usage->request_id);
@@ -212,8 +213,8 @@ class StatisticsCollector {
     const std::string key = key_of(info, message, time);
     StatisticsRow& row = rows_[key];
     row.key = key;
-    row.sessions += touched_.insert(key).second ? 1 : 0;
-    for (StatisticsRow* const sum : {&row, &out_.total}) {
+    row.sessions += session_keys_.insert(key).second ? 1 : 0;
+    for (StatisticsRow* const sum : {&row, &statistics_.total}) {
       sum->turns += is_turn ? 1 : 0;
       if (has_usage) {
         add_request(*sum, message);
@@ -255,19 +256,19 @@ class StatisticsCollector {
   const StatisticsQuery& query_;
   const Prices& prices_;
   std::stop_token stop_;
-  Statistics out_;
+  Statistics statistics_;
   std::map<std::string, StatisticsRow> rows_;
-  std::set<std::string> touched_;  // keys of rows, for the current session
-  HashSet known_;                  // sessions
+  std::set<std::string> session_keys_;  // keys of rows, for the current session
+  HashSet session_ids_;                 // sessions
   HashSet requests_;
-  HashSet turns_;                // of other tools
-  HashSet imported_;             // sessions of other tools that are in the store
-  std::string origin_;           // of the current session
-  std::optional<Usage> beyond_;  // of the current session, beyond its messages
-  Usage sum_;                    // of the current session's messages
+  HashSet turns_;                     // of other tools
+  HashSet imported_ids_;              // sessions of other tools that are in the store
+  std::string origin_;                // of the current session
+  std::optional<Usage> extra_usage_;  // of the current session, beyond its messages
+  Usage session_usage_;               // of the current session's messages
   store::CountedRequests counted_;
-  bool is_repeated_ = false;  // whether its turns were counted before
-  HashSet shared_;            // messages that forks share with deleted sessions
+  bool has_imported_copy_ = false;  // whether its turns were counted before
+  HashSet shared_messages_;         // messages that forks share with deleted sessions
   std::unordered_map<std::string, ForkOrigin> forks_;
   std::int64_t sessions_ = 0;
 };

@@ -45,7 +45,7 @@ class ExportToFile : public testing::Test {
   std::unique_ptr<Store> store_ = store_with(exported_session(), exchange_with_tools());
 };
 
-TEST_F(ExportToFile, IsPrivateAndWhole) {
+TEST_F(ExportToFile, CreatesAPrivateFile) {
   const fs::path file = folder_.path() / "a.json";
   ASSERT_TRUE(works(write(file)));
   EXPECT_EQ(content(file), exported_as("json", *store_).text);
@@ -55,7 +55,7 @@ TEST_F(ExportToFile, IsPrivateAndWhole) {
   EXPECT_THAT(names_in(folder_.path()), ElementsAre("a.json"));
 }
 
-TEST_F(ExportToFile, ReplacesOnlyWhenTold) {
+TEST_F(ExportToFile, ReplacesOnlyOnRequest) {
   const fs::path file = folder_.path() / "a.json";
   std::ofstream(file) << "mine";
   EXPECT_TRUE(fails(write(file), Code::conflict));
@@ -65,7 +65,7 @@ TEST_F(ExportToFile, ReplacesOnlyWhenTold) {
   EXPECT_THAT(names_in(folder_.path()), ElementsAre("a.json"));
 }
 
-TEST_F(ExportToFile, FollowsNoLink) {
+TEST_F(ExportToFile, DoesNotFollowLinks) {
   const fs::path victim = folder_.path() / "victim";
   std::ofstream(victim) << "mine";
   const fs::path link = folder_.path() / "a.json";
@@ -75,7 +75,7 @@ TEST_F(ExportToFile, FollowsNoLink) {
   EXPECT_EQ(content(victim), "mine");
 }
 
-TEST_F(ExportToFile, FollowsNoLinkInAFolder) {
+TEST_F(ExportToFile, DoesNotFollowLinksInAFolder) {
   const auto hash = must(store_->capabilities().blobs->put_blob("x"));
   Message image{.role = "user"};
   image.blocks.emplace_back(ImageBlock{"image/png", hash, "", {}});
@@ -106,7 +106,7 @@ TEST_F(ExportToFile, OneFileHoldsOneSession) {
       Code::invalid_argument));
 }
 
-TEST_F(ExportToFile, ATitleIsNoPath) {
+TEST_F(ExportToFile, SanitizesTitlesInFileNames) {
   Session hostile = exported_session();
   hostile.info.title = "../../x\n\x1b[2J/\xff *";
   const auto store = store_with(hostile, {});
@@ -117,7 +117,7 @@ TEST_F(ExportToFile, ATitleIsNoPath) {
 }
 
 // Names have only a part of the id.
-TEST_F(ExportToFile, ATakenNameIsMadeLonger) {
+TEST_F(ExportToFile, LengthensDuplicateNames) {
   const auto store = open_memory_store();
   std::vector<fs::path> files;
   for (const std::string_view id :
@@ -131,7 +131,7 @@ TEST_F(ExportToFile, ATakenNameIsMadeLonger) {
   EXPECT_TRUE(files.back().filename().native().starts_with(files.front().stem().native()));
 }
 
-TEST_F(ExportToFile, UnknownSession) {
+TEST_F(ExportToFile, ReportsUnknownSessions) {
   const SessionId id = session_id("nobody");
   MemoryOutput output;
   EXPECT_TRUE(

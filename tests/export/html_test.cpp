@@ -25,7 +25,7 @@ std::string page_of(std::string_view text) {
 }
 
 // Our own parts of the page: everything except its texts.
-TEST(ExportHtml, ThePolicyAllowsTheStyleAndNothingElse) {
+TEST(ExportHtml, ThePolicyAllowsTheStyleOnly) {
   const std::string hex = must(sha256(exporting::page_style())).str();
   std::string digest;
   for (std::size_t at = 0; at < hex.size(); at += 2) {
@@ -38,7 +38,7 @@ TEST(ExportHtml, ThePolicyAllowsTheStyleAndNothingElse) {
   EXPECT_THAT(page_of(""), HasSubstr(policy));
 }
 
-TEST(ExportHtml, IsAPageWithEveryMessage) {
+TEST(ExportHtml, ShowsAllMessages) {
   const ExportedText out = exported_as("html", exchange_with_tools());
   EXPECT_TRUE(out.text.starts_with("<!doctype html>\n"));
   EXPECT_TRUE(out.text.ends_with("</html>\n"));
@@ -52,7 +52,7 @@ TEST(ExportHtml, IsAPageWithEveryMessage) {
   EXPECT_THAT(out.exported.losses, ElementsAre("the signatures of thinking"));
 }
 
-TEST(ExportHtml, BeginsWithTheDetailsOfTheSession) {
+TEST(ExportHtml, ShowsTheSessionsMetadata) {
   Session session = exported_session();
   session.info.mode = "review";
   session.info.created_at = *parse_time("2026-01-02T03:04:05Z");
@@ -77,7 +77,7 @@ TEST(ExportHtml, CountsARequestOnce) {
               HasSubstr("<td>gpt-5.5</td><td>tokens: 250 in, 25 out</td>"));
 }
 
-TEST(ExportHtml, NoTextIsMarkup) {
+TEST(ExportHtml, EscapesMarkup) {
   for (const std::string& hostile :
        {std::string("<script>alert(1)</script>"), std::string("</title><script>x"),
         std::string("<img src=x onerror=alert(1)>"), std::string("\"><svg onload=x>"),
@@ -104,7 +104,7 @@ TEST(ExportHtml, NoTextIsMarkup) {
   }
 }
 
-TEST(ExportHtml, LinksLeadToPagesOnly) {
+TEST(ExportHtml, LinksToWebPagesOnly) {
   EXPECT_THAT(html_of_markdown("[a](https://b.example/?x=1&y=\"2\")", LineEnds::joined),
               HasSubstr("href=\"https://b.example/?x=1&amp;y=&quot;2&quot;\""));
   for (const char* hostile :
@@ -119,7 +119,7 @@ TEST(ExportHtml, LinksLeadToPagesOnly) {
   EXPECT_EQ(image.find("<a "), image.rfind("<a "));
 }
 
-TEST(ExportHtml, NothingTurnsTheTextAround) {
+TEST(ExportHtml, RemovesBidiControls) {
   EXPECT_EQ(html_text("a\xe2\x80\xae"
                       "b\x1b[2J\r\n"),
             "ab\xe2\x90\x9b[2J\n");
@@ -134,7 +134,7 @@ TEST(ExportHtml, ColoursCode) {
 }
 
 // A few kilobytes must not become a page of gigabytes, or one that no browser can open.
-TEST(ExportHtml, StaysInProportion) {
+TEST(ExportHtml, LimitsTheSizeOfThePage) {
   std::string cells = "|";
   std::string rule = "|";
   for (int i = 0; i < 3000; ++i) {
@@ -150,7 +150,7 @@ TEST(ExportHtml, StaysInProportion) {
   EXPECT_THAT(html_of_markdown(quotes, LineEnds::joined), Not(HasSubstr("<blockquote>")));
 }
 
-TEST(ExportHtml, ImagesAreInThePage) {
+TEST(ExportHtml, EmbedsImages) {
   const auto store = store_with(exported_session(), {});
   const BlobHash png = must(store->capabilities().blobs->put_blob("\x89PNG"));
   Message message{.role = "user"};

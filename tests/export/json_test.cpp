@@ -76,7 +76,7 @@ TEST(ExportJson, KeepsLineEndsWithinJson) {
   EXPECT_EQ(back.session.session.config, session.config);
 }
 
-TEST(ExportJson, HasTodosAndBlobs) {
+TEST(ExportJson, KeepsTodosAndBlobs) {
   const auto store = store_with(exported_session(), {});
   const SessionId id = session_id(kExportedId);
   const std::string bytes(200'001, '\xff');
@@ -95,7 +95,7 @@ TEST(ExportJson, HasTodosAndBlobs) {
   EXPECT_EQ(back.session.todos[0].content, "write");
 }
 
-TEST(ExportJson, SaysWhatBlobIsMissing) {
+TEST(ExportJson, ReportsMissingBlobs) {
   Message image{.role = "user"};
   image.blocks.emplace_back(ImageBlock{"image/png", must(sha256("x")), "", {}});
   const ExportedText out = exported_as("json", std::vector{image});
@@ -104,7 +104,7 @@ TEST(ExportJson, SaysWhatBlobIsMissing) {
   EXPECT_THAT(must(read_back(out.text)).blobs, IsEmpty());
 }
 
-TEST(ExportJson, RefusesAFileCutAtAnyByte) {
+TEST(ExportJson, RejectsTruncatedFiles) {
   const std::string text = exported_as("json", std::vector{user("a"), assistant("b")}).text;
   for (std::size_t cut = 0; cut < text.size(); ++cut) {
     ASSERT_FALSE(read_back(text.substr(0, cut))) << "cut at byte " << cut;
@@ -113,7 +113,7 @@ TEST(ExportJson, RefusesAFileCutAtAnyByte) {
 
 // However the bytes are changed, the result is a session or an error.
 TEST(ExportJson, SurvivesChangedBytes) {
-  const std::string whole = exported_as("json", exchange_with_tools()).text;
+  const std::string document = exported_as("json", exchange_with_tools()).text;
   const TemporaryFolder folder;
   const auto file = folder.path() / "a.json";
   std::uint32_t random = 12'345;
@@ -122,7 +122,7 @@ TEST(ExportJson, SurvivesChangedBytes) {
     return (random >> 8U) % below;
   };
   for (int round = 0; round < 300; ++round) {
-    std::string text = whole;
+    std::string text = document;
     for (std::size_t change = next(4) + 1; change > 0; --change) {
       constexpr std::string_view kBytes = "{}[]\",:\n\\0e\xff\x00";
       text[next(text.size())] = kBytes[next(kBytes.size())];
@@ -133,13 +133,13 @@ TEST(ExportJson, SurvivesChangedBytes) {
   }
 }
 
-TEST(ExportJson, RefusesOtherFilesAndLaterVersions) {
+TEST(ExportJson, RejectsOtherFilesAndLaterVersions) {
   EXPECT_TRUE(fails(read_back("{}\n"), Code::corrupt));
   EXPECT_TRUE(fails(read_back("\xff\xfe\n"), Code::corrupt));
   EXPECT_TRUE(fails(read_back("{\"format\":\"reprise\",\"version\":2,\n"), Code::unsupported));
 }
 
-TEST(ExportJson, GivesTheSinksErrorBack) {
+TEST(ExportJson, ReturnsErrorsOfTheSink) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "a.json";
   std::ofstream(file) << exported_as("json", std::vector{user("a")}).text;

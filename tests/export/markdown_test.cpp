@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-TEST(ExportMarkdown, ShowsTheWholeSession) {
+TEST(ExportMarkdown, ShowsAllMessages) {
   const ExportedText out = exported_as("md", exchange_with_tools());
   EXPECT_THAT(out.text, HasSubstr("# Release notes\n"));
   EXPECT_THAT(out.text, HasSubstr("Be brief."));
@@ -28,7 +28,7 @@ TEST(ExportMarkdown, ShowsTheWholeSession) {
   EXPECT_THAT(out.exported.losses, ElementsAre("the signatures of thinking"));
 }
 
-TEST(ExportMarkdown, HasNoControlCharacters) {
+TEST(ExportMarkdown, RemovesControlCharacters) {
   const ExportedText out =
       exported_as("md", std::vector{user("\x1b[2J \xe2\x80\xae hidden \x07 `````")});
   EXPECT_THAT(out.text, Not(HasSubstr("\x1b")));
@@ -36,7 +36,7 @@ TEST(ExportMarkdown, HasNoControlCharacters) {
 }
 
 // A fence in a result cannot end the block that it stands in.
-TEST(ExportMarkdown, FencesAreLongerThanThoseInside) {
+TEST(ExportMarkdown, LengthensFences) {
   Message result{.role = "tool"};
   result.blocks.emplace_back(ToolResultBlock{
       .tool_use_id = "c", .text = "````\n# not a heading", .blob = {}, .extra = {}});
@@ -44,31 +44,31 @@ TEST(ExportMarkdown, FencesAreLongerThanThoseInside) {
               HasSubstr("`````\n````\n# not a heading\n`````\n"));
 }
 
-// A format that loses fields of messages says so wherever they stand.
-TEST(ExportLosses, NameFieldsOfMessagesAndOfTheirBlocks) {
+// A format that loses fields of messages reports it, at any position.
+TEST(ExportLosses, ReportFieldsOfMessagesAndBlocks) {
   const Extra fields = {{"field", raw("1")}};
-  Message whole = message(role::kAssistant, "text");
-  whole.extra = fields;
+  Message with_fields = message(role::kAssistant, "text");
+  with_fields.extra = fields;
   const std::vector<Block> blocks = {TextBlock{"text", fields}, ThinkingBlock{"hm", "", fields},
                                      ToolUseBlock{"c", "f", raw("{}"), fields}};
-  const auto is_named = [](std::string_view format, const Message& one) {
-    const auto losses = exported_as(format, std::vector{one}).exported.losses;
+  const auto is_named = [](std::string_view format, const Message& candidate) {
+    const auto losses = exported_as(format, std::vector{candidate}).exported.losses;
     return std::ranges::find(losses, "fields of messages from other programs") != losses.end();
   };
   int losing = 0;
   for (const ExportFormat& format : export_formats()) {
-    const bool loses = is_named(format.name, whole);
+    const bool loses = is_named(format.name, with_fields);
     losing += loses ? 1 : 0;
     for (const Block& block : blocks) {
-      Message one = message(role::kAssistant, "text");
-      one.blocks.push_back(block);
-      EXPECT_EQ(is_named(format.name, one), loses) << format.name << " " << block.index();
+      Message candidate = message(role::kAssistant, "text");
+      candidate.blocks.push_back(block);
+      EXPECT_EQ(is_named(format.name, candidate), loses) << format.name << " " << block.index();
     }
   }
   EXPECT_GT(losing, 0);
 }
 
-TEST(ExportMarkdown, WritesBlobsBeside) {
+TEST(ExportMarkdown, WritesBlobsToFiles) {
   const auto store = store_with(exported_session(), {});
   Blobs& blobs = *store->capabilities().blobs;
   const std::string png = "\x89PNG\r\n\x1a\n";
@@ -96,7 +96,7 @@ TEST(ExportMarkdown, WritesBlobsBeside) {
 }
 
 // An image's type is foreign text, too.
-TEST(ExportMarkdown, NamesOfFilesAreOurs) {
+TEST(ExportMarkdown, DoesNotNameFilesAfterForeignText) {
   const auto store = store_with(exported_session(), {});
   const BlobHash hash = must(store->capabilities().blobs->put_blob("x"));
   Message message{.role = "user"};

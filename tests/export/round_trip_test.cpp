@@ -59,8 +59,8 @@ std::vector<std::string> parts_of(const std::vector<Message>& messages) {
 class ExportRoundTrip : public testing::TestWithParam<RoundTrip> {
  protected:
   std::vector<Message> there_and_back(Source& from) {
-    const auto& [format, place, title, is_file] = GetParam();
-    const fs::path target = folder_.path() / place;
+    const auto& [format, location, title, is_file] = GetParam();
+    const fs::path target = folder_.path() / location;
     fs::create_directories(target);
     const fs::path file = must(
         export_to_folder(from, session_id(kExportedId), *find_export_format(format), target, {}));
@@ -81,7 +81,7 @@ class ExportRoundTrip : public testing::TestWithParam<RoundTrip> {
   std::unique_ptr<Source> source_;
 };
 
-TEST_P(ExportRoundTrip, GivesTheSameConversation) {
+TEST_P(ExportRoundTrip, PreservesTheConversation) {
   std::vector<Message> messages = exchange_with_tools();
   Message image = user("Look at this", at(6));
   image.blocks.emplace_back(ImageBlock{"image/png", {}, "data:image/png;base64,iVBORw0KGgo=", {}});

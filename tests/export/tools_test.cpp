@@ -48,7 +48,7 @@ std::vector<Message> hostile_messages() {
   return messages;
 }
 
-TEST(ToolValues, DerivedDigitsAreAsManyAsAskedFor) {
+TEST(ToolValues, DerivesAGivenNumberOfDigits) {
   for (std::size_t digits = 0; digits < 70; ++digits) {
     const std::string hex = exporting::derived_hex("seed", digits);
     EXPECT_EQ(hex.size(), digits);
@@ -56,7 +56,7 @@ TEST(ToolValues, DerivedDigitsAreAsManyAsAskedFor) {
   }
 }
 
-TEST(ToolValues, InputIsTheTextThatTheModelWrote) {
+TEST(ToolValues, KeepsTheInputOfTheModel) {
   const auto text_of = [](std::string_view input) {
     return exporting::input_text(ToolUseBlock{"c", "f", raw(std::string(input)), {}});
   };
@@ -67,7 +67,7 @@ TEST(ToolValues, InputIsTheTextThatTheModelWrote) {
 
 class ToolFormats : public testing::TestWithParam<std::string_view> {};
 
-TEST_P(ToolFormats, EachLineIsAJsonObjectWhateverTheTexts) {
+TEST_P(ToolFormats, WritesAJsonObjectPerLine) {
   Session session = exported_session();
   session.info.title = session.info.working_dir = session.system_prompt =
       "\xe2\x80\xa8\xe2\x80\xa9\xc2\x85\n\"\x1b";
@@ -84,12 +84,12 @@ TEST_P(ToolFormats, EachLineIsAJsonObjectWhateverTheTexts) {
   }
 }
 
-TEST_P(ToolFormats, IsTheSameEachTime) {
+TEST_P(ToolFormats, IsDeterministic) {
   const auto store = store_with(exported_session(), exchange_with_tools());
   EXPECT_EQ(exported_as(GetParam(), *store).text, exported_as(GetParam(), *store).text);
 }
 
-TEST_P(ToolFormats, HasEveryWordInOrder) {
+TEST_P(ToolFormats, KeepsAllTextInOrder) {
   const std::string text = exported_as(GetParam(), exchange_with_tools()).text;
   std::size_t from = 0;
   for (const char* word :
@@ -113,12 +113,12 @@ TEST_P(ToolFormats, EveryCallHasAResult) {
   EXPECT_THAT(out.exported.losses, Contains("results of calls that do not exist"));
 }
 
-TEST_P(ToolFormats, AnEmptySessionIsOne) {
+TEST_P(ToolFormats, ExportsAnEmptySession) {
   EXPECT_FALSE(exported_as(GetParam(), std::vector<Message>{}).text.empty());
 }
 
 // The whole large result, not only its beginning.
-TEST_P(ToolFormats, LargeResultsAreWhole) {
+TEST_P(ToolFormats, IncludesLargeResults) {
   const auto store = store_with(exported_session(), {});
   std::vector<Message> messages = exchange_with_tools();
   auto& result = std::get<ToolResultBlock>(messages[2].blocks[0]);
@@ -130,7 +130,7 @@ TEST_P(ToolFormats, LargeResultsAreWhole) {
 INSTANTIATE_TEST_SUITE_P(Formats, ToolFormats, testing::ValuesIn(tool_formats()),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
-TEST(ExportTraining, IsOneLineOfChatMessages) {
+TEST(ExportTraining, WritesOneLineOfChatMessages) {
   const ExportedText out = exported_as("jsonl", exchange_with_tools());
   EXPECT_EQ(
       out.text,
@@ -146,7 +146,7 @@ TEST(ExportTraining, IsOneLineOfChatMessages) {
       "\n");
 }
 
-TEST(ExportCodex, APersonsViewHasNoInjectedText) {
+TEST(ExportCodex, EventsHaveNoInjectedText) {
   Message injected = user("<environment_context>");
   injected.extra.push_back({std::string(kInjectedField), raw("true")});
   const std::vector<std::string> lines =
@@ -166,7 +166,7 @@ TEST(ExportCodex, CountsUsageOnce) {
               HasSubstr(R"("total_token_usage":{"input_tokens":250)"));
 }
 
-TEST(ExportClaude, EachLineNamesTheOneBefore) {
+TEST(ExportClaude, EachLineNamesItsParent) {
   const std::vector<std::string> lines =
       lines_of(exported_as("claude", exchange_with_tools()).text);
   ASSERT_EQ(lines.size(), 5U);
@@ -181,7 +181,7 @@ TEST(ExportClaude, EachLineNamesTheOneBefore) {
   EXPECT_THAT(lines[1], Not(HasSubstr("thinking")));
 }
 
-TEST(ExportClaude, KeepsThinkingOfItsProvider) {
+TEST(ExportClaude, KeepsThinkingOfItsProviderOnly) {
   Message answer = assistant("a");
   answer.provider = "anthropic";
   answer.blocks.emplace_back(ThinkingBlock{"hm", "proof", {}});
@@ -189,7 +189,7 @@ TEST(ExportClaude, KeepsThinkingOfItsProvider) {
               HasSubstr(R"({"type":"thinking","thinking":"hm","signature":"proof"})"));
 }
 
-TEST(ExportCopilot, SaysOnlyWhatTheImportTakes) {
+TEST(ExportCopilot, OmitsRejectedMembers) {
   std::vector<Message> messages = exchange_with_tools();
   messages.push_back(message(role::kSystem, "not taken"));
   const ExportedText out = exported_as("copilot", messages);
@@ -198,7 +198,7 @@ TEST(ExportCopilot, SaysOnlyWhatTheImportTakes) {
   EXPECT_THAT(out.exported.losses, Contains("thinking"));
 }
 
-TEST(ExportOpencode, IdsGrowAndDiffer) {
+TEST(ExportOpencode, IdsAscend) {
   const std::string text = exported_as("opencode", exchange_with_tools()).text;
   std::vector<std::string> ids;
   for (std::size_t at = 0; (at = text.find(R"("id":")", at)) != std::string::npos; ++at) {
@@ -221,7 +221,7 @@ TEST(ExportGemini, AnAnswerHasItsCallsAndTheirResults) {
   EXPECT_THAT(lines[2], HasSubstr(R"("response":{"error":"no such folder"})"));
 }
 
-TEST(ExportPi, EntriesAreAChainWithUsage) {
+TEST(ExportPi, ChainsEntriesWithUsage) {
   const std::vector<std::string> lines = lines_of(exported_as("pi", exchange_with_tools()).text);
   ASSERT_EQ(lines.size(), 7U);  // session, name, question, answer, two results, answer
   EXPECT_THAT(lines[1], HasSubstr(R"("id":"00000001","parentId":null)"));
@@ -229,7 +229,7 @@ TEST(ExportPi, EntriesAreAChainWithUsage) {
   EXPECT_THAT(lines[6], HasSubstr(R"("usage":{"input":150,"output":5)"));
 }
 
-TEST(ToolValues, IdsOfOtherShapesBecomeUuids) {
+TEST(ToolValues, ConvertsIdsToUuids) {
   EXPECT_EQ(exporting::uuid_of(exported_session()), kExportedId);
   const std::string made = exporting::uuid_of(session("ses_1"));
   EXPECT_EQ(made.size(), 36U);
@@ -238,7 +238,7 @@ TEST(ToolValues, IdsOfOtherShapesBecomeUuids) {
   EXPECT_NE(made, exporting::uuid_of(session("ses_2")));
 }
 
-TEST(ToolValues, TimesHaveMillisecondsAndNeverGoBack) {
+TEST(ToolValues, TimesAreMonotonicMilliseconds) {
   EXPECT_EQ(exporting::iso_milliseconds(at(1, 2'999)), "2026-01-18T20:00:01.002Z");
   EXPECT_EQ(exporting::iso_milliseconds(Time(std::chrono::microseconds(-1))),
             "1969-12-31T23:59:59.999Z");

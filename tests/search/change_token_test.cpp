@@ -36,7 +36,7 @@ void let_time_pass(const std::filesystem::path& file) {
   }
 }
 
-TEST(SearchMarks, WhatDidNotChangeIsNotListed) {
+TEST(SearchMarks, DoesNotListUnchangedSources) {
   const test::TemporaryFolder folder;
   const auto file = folder.path() / "reprise.db";
   const auto store = must(open_sqlite_store(file));
@@ -71,7 +71,7 @@ TEST(SearchMarks, WhatDidNotChangeIsNotListed) {
   EXPECT_EQ(find("two"), 0U);
 }
 
-using Places = std::vector<std::string>;
+using HitIds = std::vector<std::string>;
 
 // An SQLite store, and an index that follows its changes.
 class SearchChanges : public testing::Test {
@@ -89,22 +89,22 @@ class SearchChanges : public testing::Test {
   const Capabilities& can() { return store_->capabilities(); }
 
   // "ID#SEQ" of the matches, sorted.
-  Places find(SearchIndex& index, std::string_view words,
+  HitIds find(SearchIndex& index, std::string_view words,
               std::optional<std::string> folder = std::nullopt) {
     const SearchSource sources[] = {
         {"sqlite:" + (folder_.path() / "reprise.db").native(), &source_}};
     EXPECT_TRUE(must(index.update_index(sources[0])));
-    Places places;
+    HitIds hit_ids;
     for (const SearchHit& hit : must(index.search(sources, {.terms = must(parse_search(words)),
                                                             .working_dir = std::move(folder),
                                                             .limit = kPageMax}))
                                     .hits) {
-      places.push_back(cat(hit.session.id.str(), "#", hit.seq.value));
+      hit_ids.push_back(cat(hit.session.id.str(), "#", hit.seq.value));
     }
-    std::ranges::sort(places);
-    return places;
+    std::ranges::sort(hit_ids);
+    return hit_ids;
   }
-  Places find(std::string_view words) { return find(*index_, words); }
+  HitIds find(std::string_view words) { return find(*index_, words); }
   std::unique_ptr<SearchIndex> open_index(std::string_view name) {
     return must(SearchIndex::open(folder_.path() / name / "search.db"));
   }
@@ -115,50 +115,50 @@ class SearchChanges : public testing::Test {
   std::unique_ptr<SearchIndex> index_ = open_index("state");
 };
 
-TEST_F(SearchChanges, AreFollowedWithoutAList) {
+TEST_F(SearchChanges, AreIndexedWithoutListing) {
   create("filler", test::messages(20));  // so that the shard remains
   const SessionId a = create("a", {test::user("one"), test::user("two")});
-  EXPECT_EQ(find("one"), Places{"a#0"});
+  EXPECT_EQ(find("one"), HitIds{"a#0"});
   EXPECT_EQ(source_.lists, 1);
   append(a, "three");
-  EXPECT_EQ(find("three"), Places{"a#2"});
+  EXPECT_EQ(find("three"), HitIds{"a#2"});
   must(store_->create(test::session("old", test::at(-1000))));
   must(store_->append(test::session_id("old"), {test::user("ancient", test::at(-999))}, {}));
-  EXPECT_EQ(find("ancient"), Places{"old#0"});
+  EXPECT_EQ(find("ancient"), HitIds{"old#0"});
   must(can().rewriting->replace_suffix(a, {1}, {test::user("instead")}, {}));
-  EXPECT_EQ(find("two"), Places{});
-  EXPECT_EQ(find("instead"), Places{"a#1"});
+  EXPECT_EQ(find("two"), HitIds{});
+  EXPECT_EQ(find("instead"), HitIds{"a#1"});
   must(can().forking->fork(a, {1}, test::session("fork")));
   append(test::session_id("fork"), "branched");
-  EXPECT_EQ(find("branched"), Places{"fork#1"});
-  EXPECT_EQ(find("one"), Places{"a#0"});
+  EXPECT_EQ(find("branched"), HitIds{"fork#1"});
+  EXPECT_EQ(find("one"), HitIds{"a#0"});
   EXPECT_EQ(source_.lists, 1);
 }
 
-TEST_F(SearchChanges, TheTrashIsFollowedWithoutAList) {
+TEST_F(SearchChanges, OfTheTrashAreIndexedWithoutListing) {
   create("filler", test::messages(20));  // so that the shard remains
   const SessionId a = create("a", {test::user("one")});
   const SessionId b = create("b", {test::user("one")});
   must(can().forking->fork(a, {1}, test::session("fork")));
   must(can().trash->trash(b, test::at(5)));
-  EXPECT_EQ(find("one"), Places{"a#0"});
+  EXPECT_EQ(find("one"), HitIds{"a#0"});
   must(can().trash->trash(a, test::at(5)));
-  EXPECT_EQ(find("one"), Places{"fork#0"}) << "what it shared is found there now";
+  EXPECT_EQ(find("one"), HitIds{"fork#0"}) << "what it shared is found there now";
   must(can().trash->restore(b));
-  EXPECT_EQ(find("one"), (Places{"b#0", "fork#0"})) << "it was not indexed before";
+  EXPECT_EQ(find("one"), (HitIds{"b#0", "fork#0"})) << "it was not indexed before";
   must(can().trash->restore(a));
-  EXPECT_EQ(find("one"), (Places{"a#0", "b#0"})) << "once";
+  EXPECT_EQ(find("one"), (HitIds{"a#0", "b#0"})) << "once";
   EXPECT_EQ(source_.lists, 1);
 }
 
-TEST_F(SearchChanges, WhatWasPurgedElsewhereLeavesNoBytes) {
+TEST_F(SearchChanges, PurgedSessionsLeaveNoBytes) {
   create("a", {test::user("one")});
   const SessionId b = create("b", {test::user("zebrafish")});
-  EXPECT_EQ(find("zebrafish"), Places{"b#0"});
+  EXPECT_EQ(find("zebrafish"), HitIds{"b#0"});
   must(can().trash->purge(b));
   create("c", {test::user("other")});  // in its rows
-  EXPECT_EQ(find("zebrafish"), Places{});
-  EXPECT_EQ(find("one"), Places{"a#0"});
+  EXPECT_EQ(find("zebrafish"), HitIds{});
+  EXPECT_EQ(find("one"), HitIds{"a#0"});
   EXPECT_EQ(source_.lists, 2);
   for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "state")) {
     EXPECT_EQ(must(read_file(entry.path())).find("zebraf"), std::string::npos) << entry.path();
@@ -166,7 +166,7 @@ TEST_F(SearchChanges, WhatWasPurgedElsewhereLeavesNoBytes) {
 }
 
 // After any changes of the store, the index finds the same as a new one.
-TEST_F(SearchChanges, NoneIsMissed) {
+TEST_F(SearchChanges, GiveTheSameIndexAsANewOne) {
   std::mt19937 random(5);
   int count = 0;
   const auto change = [&] {

@@ -1,4 +1,4 @@
-// What the index costs, counted in what SQLite does: steps, segments of FTS5 and allocations.
+// The costs of the index, in steps and allocations of SQLite and segments of FTS5.
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -62,7 +62,7 @@ std::int64_t segments_in(const std::filesystem::path& file) {
   return must(db->integer("SELECT count(DISTINCT segid) FROM words_1_idx"));
 }
 
-TEST(SearchCosts, CatchingUpReadsOnlyWhatIsNew) {
+TEST(SearchCosts, UpdatesReadOnlyChangedSessions) {
   constexpr int kSessions = 400;
   const test::TemporaryFolder folder;
   const StepCounter counter;
@@ -79,7 +79,7 @@ TEST(SearchCosts, CatchingUpReadsOnlyWhatIsNew) {
   EXPECT_LT(steps, 5 * kSessions) << "it reads the rows of all sessions";
 }
 
-TEST(SearchCosts, ThePrefixOfAFrequentWordDoesNotLoadAllItsOccurrences) {
+TEST(SearchCosts, APrefixDoesNotLoadAllOccurrences) {
   const test::TemporaryFolder folder;
   const auto store = open_memory_store();
   const SearchSource sources[] = {{"memory:", store.get()}};

@@ -16,7 +16,7 @@ namespace reprise::test {
 // Counts the calls to a store.
 class CountingSource final : public Source {
  public:
-  explicit CountingSource(Store& store) : store_(store), holds_(store.capabilities()) {}
+  explicit CountingSource(Store& store) : store_(store), capabilities_(store.capabilities()) {}
   Result<std::optional<Session>> find(const SessionId& id) override { return store_.find(id); }
   Result<SessionPage> list(const SessionQuery& query) override {
     ++lists;
@@ -26,18 +26,18 @@ class CountingSource final : public Source {
     ++reads;
     return store_.read(id, range, sink);
   }
-  const SourceCapabilities& capabilities() const override { return holds_; }
-  SourceCapabilities& capabilities_for_test() { return holds_; }
+  const SourceCapabilities& capabilities() const override { return capabilities_; }
+  SourceCapabilities& capabilities_for_test() { return capabilities_; }
 
   int lists = 0;
   int reads = 0;
 
  private:
   Store& store_;
-  SourceCapabilities holds_;
+  SourceCapabilities capabilities_;
 };
 
-using Places = std::vector<std::string>;
+using HitIds = std::vector<std::string>;
 
 // A store, and an index of it.
 class SearchBase {
@@ -59,15 +59,15 @@ class SearchBase {
   }
 
   SearchPage page(SearchQuery query) {
-    const SearchSource all[] = {source()};
+    const SearchSource sources[] = {source()};
     EXPECT_TRUE(must(index_->update_index(source())));
-    return must(index_->search(all, query));
+    return must(index_->search(sources, query));
   }
   // "ID#SEQ" of the matches.
-  Places find(SearchQuery query) { return places(page(std::move(query))); }
-  Places find(std::string_view words) { return find({.terms = must(parse_search(words))}); }
-  static Places places(const SearchPage& page) {
-    Places out;
+  HitIds find(SearchQuery query) { return hit_ids(page(std::move(query))); }
+  HitIds find(std::string_view words) { return find({.terms = must(parse_search(words))}); }
+  static HitIds hit_ids(const SearchPage& page) {
+    HitIds out;
     for (const SearchHit& hit : page.hits) {
       out.push_back(cat(hit.session.id.str(), "#", hit.seq.value));
     }
@@ -75,11 +75,11 @@ class SearchBase {
   }
   // The bytes of all files of the index.
   std::string bytes() const {
-    std::string all;
+    std::string bytes;
     for (const auto& entry : std::filesystem::directory_iterator(file().parent_path())) {
-      all += must(read_file(entry.path()));
+      bytes += must(read_file(entry.path()));
     }
-    return all;
+    return bytes;
   }
 
   test::TemporaryFolder folder_;

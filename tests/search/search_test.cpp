@@ -29,8 +29,8 @@ namespace {
 using test::assistant;
 using test::at;
 using test::fails;
+using test::HitIds;
 using test::must;
-using test::Places;
 using test::SearchBase;
 using test::SearchFileTest;
 using test::user;
@@ -49,26 +49,26 @@ class SearchTest : public SearchBase, public testing::TestWithParam<std::string>
   }
 };
 
-TEST_P(SearchTest, AllWordsInAnyOrder) {
+TEST_P(SearchTest, FindsAllTermsInAnyOrder) {
   add("a", {user("the disk is full"), assistant("no space is left on the disk")});
-  EXPECT_EQ(find("disk"), (Places{"a#1", "a#0"}));
-  EXPECT_EQ(find("full disk"), (Places{"a#0"}));
-  EXPECT_EQ(find("disk space"), (Places{"a#1"}));
-  EXPECT_EQ(find("full space"), Places{});
+  EXPECT_EQ(find("disk"), (HitIds{"a#1", "a#0"}));
+  EXPECT_EQ(find("full disk"), (HitIds{"a#0"}));
+  EXPECT_EQ(find("disk space"), (HitIds{"a#1"}));
+  EXPECT_EQ(find("full space"), HitIds{});
 }
 
-TEST_P(SearchTest, PhrasesBeginningsAndWhatIsLeftOut) {
+TEST_P(SearchTest, FindsPhrasesPrefixesAndExclusions) {
   add("a", {user("the disk is full"), assistant("a full disk"), user("migrations migrated")});
-  EXPECT_EQ(find("\"full disk\""), (Places{"a#1"}));
-  EXPECT_EQ(find("\"disk full\""), Places{});
-  EXPECT_EQ(find("disk -the"), (Places{"a#1"}));
-  EXPECT_EQ(find("disk -\"full disk\""), (Places{"a#0"}));
-  EXPECT_EQ(find("migra*"), (Places{"a#2"}));
-  EXPECT_EQ(find("migra"), Places{});
-  EXPECT_EQ(find("\"a fu\"*"), (Places{"a#1"}));
+  EXPECT_EQ(find("\"full disk\""), (HitIds{"a#1"}));
+  EXPECT_EQ(find("\"disk full\""), HitIds{});
+  EXPECT_EQ(find("disk -the"), (HitIds{"a#1"}));
+  EXPECT_EQ(find("disk -\"full disk\""), (HitIds{"a#0"}));
+  EXPECT_EQ(find("migra*"), (HitIds{"a#2"}));
+  EXPECT_EQ(find("migra"), HitIds{});
+  EXPECT_EQ(find("\"a fu\"*"), (HitIds{"a#1"}));
 }
 
-TEST_P(SearchTest, BeginningsOfFewAndOfManyWords) {
+TEST_P(SearchTest, FindsPrefixesOfFewAndOfManyWords) {
   std::vector<Message> messages;
   for (int i = 0; i < 100; ++i) {
     messages.push_back(user(cat("many", i, " few few", i % 3)));
@@ -88,32 +88,32 @@ TEST_P(SearchTest, BeginningsOfFewAndOfManyWords) {
   EXPECT_EQ(count("none*"), 0U);
 }
 
-TEST_P(SearchTest, CaseAndAccentsFold) {
+TEST_P(SearchTest, IgnoresCaseAndAccents) {
   add("a", {user("Ein schönes CAFÉ in der Straße"), user("e\u0301te\u0301 Ｗｉｄｅ ﬁne")});
   for (const std::string_view words : {"cafe", "Café", "SCHONES", "strasse", "STRAẞE"}) {
-    EXPECT_EQ(find(words), (Places{"a#0"})) << words;
+    EXPECT_EQ(find(words), (HitIds{"a#0"})) << words;
   }
   for (const std::string_view words : {"été", "ete", "wide", "fine"}) {
-    EXPECT_EQ(find(words), (Places{"a#1"})) << words;
+    EXPECT_EQ(find(words), (HitIds{"a#1"})) << words;
   }
 }
 
-TEST_P(SearchTest, PartsOfChineseJapaneseAndKorean) {
+TEST_P(SearchTest, FindsPartsOfChineseJapaneseAndKorean) {
   add("a", {user("我们讨论了数据库迁移的问题"), user("全文検索エンジンを作る"),
             user("데이터베이스를 검색한다"), user("x数据y")});
-  EXPECT_EQ(find("数据库"), (Places{"a#0"}));
-  EXPECT_EQ(find("数据"), (Places{"a#3", "a#0"}));
-  EXPECT_EQ(find("库"), (Places{"a#0"}));
-  EXPECT_EQ(find("题"), (Places{"a#0"}));
-  EXPECT_EQ(find("エンジン"), (Places{"a#1"}));
-  EXPECT_EQ(find("検索 作る"), (Places{"a#1"}));
-  EXPECT_EQ(find("베이스"), (Places{"a#2"}));
-  EXPECT_EQ(find("색"), (Places{"a#2"}));
-  EXPECT_EQ(find("据库数"), Places{});
-  EXPECT_EQ(find("x数据y"), (Places{"a#3"}));
+  EXPECT_EQ(find("数据库"), (HitIds{"a#0"}));
+  EXPECT_EQ(find("数据"), (HitIds{"a#3", "a#0"}));
+  EXPECT_EQ(find("库"), (HitIds{"a#0"}));
+  EXPECT_EQ(find("题"), (HitIds{"a#0"}));
+  EXPECT_EQ(find("エンジン"), (HitIds{"a#1"}));
+  EXPECT_EQ(find("検索 作る"), (HitIds{"a#1"}));
+  EXPECT_EQ(find("베이스"), (HitIds{"a#2"}));
+  EXPECT_EQ(find("색"), (HitIds{"a#2"}));
+  EXPECT_EQ(find("据库数"), HitIds{});
+  EXPECT_EQ(find("x数据y"), (HitIds{"a#3"}));
 }
 
-TEST_P(SearchTest, ToolsThinkingAndTextAreParts) {
+TEST_P(SearchTest, SearchesTextThinkingAndTools) {
   Message answer = assistant("the word apple");
   answer.blocks.emplace_back(ThinkingBlock{.text = "about a banana", .signature = {}, .extra = {}});
   answer.blocks.emplace_back(
@@ -125,17 +125,17 @@ TEST_P(SearchTest, ToolsThinkingAndTextAreParts) {
   result.blocks = {ToolResultBlock{
       .tool_use_id = "1", .text = "damson", .is_error = false, .blob = {}, .extra = {}}};
   add("a", {answer, result});
-  EXPECT_EQ(find("apple banana cherry"), (Places{"a#0"}));
-  EXPECT_EQ(find("cafe"), (Places{"a#0"}));
-  EXPECT_EQ(find("ncherry"), Places{});
-  EXPECT_EQ(find("damson"), (Places{"a#1"}));
-  EXPECT_EQ(find({.terms = must(parse_search("banana")), .only = SearchPart::text}), Places{});
+  EXPECT_EQ(find("apple banana cherry"), (HitIds{"a#0"}));
+  EXPECT_EQ(find("cafe"), (HitIds{"a#0"}));
+  EXPECT_EQ(find("ncherry"), HitIds{});
+  EXPECT_EQ(find("damson"), (HitIds{"a#1"}));
+  EXPECT_EQ(find({.terms = must(parse_search("banana")), .only = SearchPart::text}), HitIds{});
   EXPECT_EQ(find({.terms = must(parse_search("banana")), .only = SearchPart::thinking}),
-            (Places{"a#0"}));
+            (HitIds{"a#0"}));
   EXPECT_EQ(find({.terms = must(parse_search("apple -cherry")), .only = SearchPart::text}),
-            (Places{"a#0"}));
-  EXPECT_EQ(find({.terms = must(parse_search("apple")), .tool = "run_shell"}), (Places{"a#0"}));
-  EXPECT_EQ(find({.terms = must(parse_search("apple")), .tool = "read_file"}), Places{});
+            (HitIds{"a#0"}));
+  EXPECT_EQ(find({.terms = must(parse_search("apple")), .tool = "run_shell"}), (HitIds{"a#0"}));
+  EXPECT_EQ(find({.terms = must(parse_search("apple")), .tool = "read_file"}), HitIds{});
 }
 
 TEST_P(SearchTest, Filters) {
@@ -147,50 +147,50 @@ TEST_P(SearchTest, Filters) {
   add("b", {asked});
   must(store_->update(test::session_id("b"), {.working_dir = "/home/b"}));
   const auto terms = must(parse_search("word"));
-  EXPECT_EQ(find({.terms = terms, .role = "user"}), (Places{"b#0", "a#0"}));
-  EXPECT_EQ(find({.terms = terms, .model = "big"}), (Places{"a#1"}));
-  EXPECT_EQ(find({.terms = terms, .author = must(Author::parse("Ann"))}), (Places{"b#0"}));
-  EXPECT_EQ(find({.terms = terms, .author = must(Author::parse("Bob"))}), Places{});
-  EXPECT_EQ(find({.terms = terms, .session = test::session_id("a")}), (Places{"a#1", "a#0"}));
-  EXPECT_EQ(find({.terms = terms, .session = test::session_id("none")}), Places{});
-  EXPECT_EQ(find({.terms = terms, .working_dir = "/home/b"}), (Places{"b#0"}));
-  EXPECT_EQ(find({.terms = terms, .since = at(20)}), (Places{"b#0", "a#1"}));
-  EXPECT_EQ(find({.terms = terms, .until = at(20)}), (Places{"a#0"}));
+  EXPECT_EQ(find({.terms = terms, .role = "user"}), (HitIds{"b#0", "a#0"}));
+  EXPECT_EQ(find({.terms = terms, .model = "big"}), (HitIds{"a#1"}));
+  EXPECT_EQ(find({.terms = terms, .author = must(Author::parse("Ann"))}), (HitIds{"b#0"}));
+  EXPECT_EQ(find({.terms = terms, .author = must(Author::parse("Bob"))}), HitIds{});
+  EXPECT_EQ(find({.terms = terms, .session = test::session_id("a")}), (HitIds{"a#1", "a#0"}));
+  EXPECT_EQ(find({.terms = terms, .session = test::session_id("none")}), HitIds{});
+  EXPECT_EQ(find({.terms = terms, .working_dir = "/home/b"}), (HitIds{"b#0"}));
+  EXPECT_EQ(find({.terms = terms, .since = at(20)}), (HitIds{"b#0", "a#1"}));
+  EXPECT_EQ(find({.terms = terms, .until = at(20)}), (HitIds{"a#0"}));
   must(store_->update(test::session_id("b"), {.working_dir = "/elsewhere"}));
-  EXPECT_EQ(find({.terms = terms, .working_dir = "/home/b"}), Places{});
-  EXPECT_EQ(find("word"), (Places{"b#0", "a#1", "a#0"}));
+  EXPECT_EQ(find({.terms = terms, .working_dir = "/home/b"}), HitIds{});
+  EXPECT_EQ(find("word"), (HitIds{"b#0", "a#1", "a#0"}));
 }
 
 // Old messages that are added late are ordered by time.
-TEST_P(SearchTest, NewestFirstWhateverCameWhen) {
+TEST_P(SearchTest, OrdersByTimeNotByIndexing) {
   add("a", {user("word", at(1000)), user("word", at(2000))});
   EXPECT_EQ(find("word").size(), 2U);
   add("old", {user("word", at(-200'000)), user("word", at(1500))});
-  EXPECT_EQ(find("word"), (Places{"a#1", "old#1", "a#0", "old#0"}));
+  EXPECT_EQ(find("word"), (HitIds{"a#1", "old#1", "a#0", "old#0"}));
   add("b", {user("word", at(900)), user("word", at(2500))});
-  EXPECT_EQ(find("word"), (Places{"b#1", "a#1", "old#1", "a#0", "b#0", "old#0"}));
-  EXPECT_EQ(find({.terms = must(parse_search("word")), .limit = 2}), (Places{"b#1", "a#1"}));
+  EXPECT_EQ(find("word"), (HitIds{"b#1", "a#1", "old#1", "a#0", "b#0", "old#0"}));
+  EXPECT_EQ(find({.terms = must(parse_search("word")), .limit = 2}), (HitIds{"b#1", "a#1"}));
 }
 
-TEST_P(SearchTest, PagesGoThroughAllOnce) {
+TEST_P(SearchTest, PagesHaveEachHitOnce) {
   for (int i = 0; i < 30; ++i) {
     add(cat("s", i % 7), {user("word", at(i * 977 % 100))});
   }
   SearchQuery query{.terms = must(parse_search("word")), .limit = 100};
-  const Places all = find(query);
-  EXPECT_EQ(all.size(), 30U);
+  const HitIds expected = find(query);
+  EXPECT_EQ(expected.size(), 30U);
   for (const SearchOrder order : {SearchOrder::newest, SearchOrder::relevance}) {
     query.limit = 4;
     query.order = order;
     query.after.clear();
-    Places paged;
+    HitIds paged;
     do {
-      const SearchPage one = page(query);
-      const Places here = places(one);
-      paged.insert(paged.end(), here.begin(), here.end());
-      query.after = one.next;
+      const SearchPage result = page(query);
+      const HitIds hits = hit_ids(result);
+      paged.insert(paged.end(), hits.begin(), hits.end());
+      query.after = result.next;
     } while (!query.after.empty());
-    EXPECT_EQ(paged, all);
+    EXPECT_EQ(paged, expected);
   }
   query.after = "nowhere";
   const SearchSource sources[] = {source()};
@@ -198,42 +198,42 @@ TEST_P(SearchTest, PagesGoThroughAllOnce) {
 }
 
 // Messages added in between do not change the following pages.
-TEST_P(SearchTest, PagesGoOnAcrossAChange) {
+TEST_P(SearchTest, PagesContinueAfterAChange) {
   for (int i = 0; i < 9; ++i) {
     add("a", {user("word", at(i))});
   }
   SearchQuery query{.terms = must(parse_search("word")), .limit = 3};
   const SearchPage first = page(query);
-  EXPECT_EQ(places(first), (Places{"a#8", "a#7", "a#6"}));
+  EXPECT_EQ(hit_ids(first), (HitIds{"a#8", "a#7", "a#6"}));
   add("b", {user("word", at(100)), user("word", at(3))});
   must(store_->capabilities().rewriting->replace_suffix(test::session_id("a"), Seq{5},
                                                         {user("other", at(200))}, {}));
   query.after = first.next;
   const SearchPage second = page(query);
-  EXPECT_EQ(places(second), (Places{"a#4", "b#1", "a#3"}));
+  EXPECT_EQ(hit_ids(second), (HitIds{"a#4", "b#1", "a#3"}));
   query.after = second.next;
-  EXPECT_EQ(find(query), (Places{"a#2", "a#1", "a#0"}));
+  EXPECT_EQ(find(query), (HitIds{"a#2", "a#1", "a#0"}));
 }
 
 // Phrases are found even in messages longer than the positions stored in the index.
-TEST_P(SearchTest, PhrasesInLongMessages) {
+TEST_P(SearchTest, FindsPhrasesInLongMessages) {
   std::string text;
   for (int i = 0; i < 15'000; ++i) {
     text += cat("w", i, " common ");
   }
   add("a", {user(cat(text, "the needle stands here")), user(cat(text, "needle and the here"))});
-  EXPECT_EQ(find("w14999"), (Places{"a#1", "a#0"}));
-  EXPECT_EQ(find("\"needle stands\""), (Places{"a#0"}));
-  EXPECT_EQ(find("common -\"the needle\""), (Places{"a#1"}));
-  EXPECT_EQ(find("\"w12345 common w12346\" needle"), (Places{"a#1", "a#0"}));
-  EXPECT_EQ(find("\"w12345 w12346\""), Places{});
+  EXPECT_EQ(find("w14999"), (HitIds{"a#1", "a#0"}));
+  EXPECT_EQ(find("\"needle stands\""), (HitIds{"a#0"}));
+  EXPECT_EQ(find("common -\"the needle\""), (HitIds{"a#1"}));
+  EXPECT_EQ(find("\"w12345 common w12346\" needle"), (HitIds{"a#1", "a#0"}));
+  EXPECT_EQ(find("\"w12345 w12346\""), HitIds{});
 }
 
-TEST_P(SearchTest, TheMostRelevantFirst) {
+TEST_P(SearchTest, OrdersByRelevance) {
   add("a", {user("apple and much else that makes this message long, long, longer than others"),
             user("apple apple apple"), user("pear"), user("an apple a day")});
   EXPECT_EQ(find({.terms = must(parse_search("apple")), .order = SearchOrder::relevance}),
-            (Places{"a#1", "a#3", "a#0"}));
+            (HitIds{"a#1", "a#3", "a#0"}));
 }
 
 TEST_P(SearchTest, SnippetsMarkTheTerms) {
@@ -248,7 +248,7 @@ TEST_P(SearchTest, SnippetsMarkTheTerms) {
   EXPECT_TRUE(found.hits[0].snippet.at(4).text.ends_with("y…"));
 }
 
-TEST_P(SearchTest, SnippetsMarkWordsAmongOthersOfAnyLetters) {
+TEST_P(SearchTest, SnippetsMarkWholeWordsOnly) {
   add("a", {user("naïve über-CAFÉ x9café: decafé日café本 cafés, cafe\u0301; caf xé é—café")});
   const auto marked = [this](std::string_view words) {
     const SearchPage found = page({.terms = must(parse_search(words))});
@@ -265,59 +265,59 @@ TEST_P(SearchTest, SnippetsMarkWordsAmongOthersOfAnyLetters) {
   EXPECT_EQ(marked("e"), "…cafés, cafe\u0301; caf xé [é]—café");
 }
 
-TEST_P(SearchTest, TheTrashIsNotSearched) {
+TEST_P(SearchTest, OmitsTheTrash) {
   add("a", {user("word")});
   add("b", {user("word")});
   EXPECT_EQ(find("word").size(), 2U);
   must(store_->capabilities().trash->trash(test::session_id("a"), at(5)));
-  const SearchSource all[] = {source()};
-  EXPECT_EQ(places(must(index_->search(all, {.terms = must(parse_search("word"))}))),
-            (Places{"b#0"}));  // even before the index is updated
-  EXPECT_EQ(find("word"), (Places{"b#0"}));
+  const SearchSource sources[] = {source()};
+  EXPECT_EQ(hit_ids(must(index_->search(sources, {.terms = must(parse_search("word"))}))),
+            (HitIds{"b#0"}));  // even before the index is updated
+  EXPECT_EQ(find("word"), (HitIds{"b#0"}));
   must(store_->capabilities().trash->restore(test::session_id("a")));
   EXPECT_EQ(find("word").size(), 2U);
 }
 
-TEST_F(SearchFileTest, WhatIsPurgedLeavesNoBytes) {
+TEST_F(SearchFileTest, ForgettingLeavesNoBytes) {
   add("a", {user("zanzibar common"), user("qwertz")});
   add("b", {user("mombasa common")});
-  EXPECT_EQ(find("zanzibar"), (Places{"a#0"}));
+  EXPECT_EQ(find("zanzibar"), (HitIds{"a#0"}));
   EXPECT_NE(bytes().find("anzibar"), std::string::npos);
   must(store_->capabilities().trash->purge(test::session_id("a")));
   must(index_->forget("memory:test", std::vector{test::session_id("a")}));
   EXPECT_EQ(bytes().find("anzibar"), std::string::npos);
   EXPECT_EQ(bytes().find("qwertz"), std::string::npos);
-  EXPECT_EQ(find("zanzibar"), Places{});
-  EXPECT_EQ(find("common"), (Places{"b#0"}));
+  EXPECT_EQ(find("zanzibar"), HitIds{});
+  EXPECT_EQ(find("common"), (HitIds{"b#0"}));
 }
 
-TEST_F(SearchFileTest, WhatWasPurgedElsewhereLeavesWithTheNextSearch) {
+TEST_F(SearchFileTest, TheNextUpdateRemovesPurgedSessions) {
   add("a", {user("zanzibar common"), assistant("ok")});
   add("b", {user("mombasa common")});
   EXPECT_EQ(find("common").size(), 2U);
   must(store_->capabilities().trash->purge(test::session_id("a")));
-  EXPECT_EQ(find("common"), (Places{"b#0"}));
+  EXPECT_EQ(find("common"), (HitIds{"b#0"}));
   EXPECT_EQ(bytes().find("anzibar"), std::string::npos);
 }
 
-TEST_P(SearchTest, ARewindIsFollowed) {
+TEST_P(SearchTest, ReindexesAfterARewind) {
   add("a", {user("one"), assistant("two"), user("three"), assistant("four")});
-  EXPECT_EQ(find("four"), (Places{"a#3"}));
+  EXPECT_EQ(find("four"), (HitIds{"a#3"}));
   must(store_->capabilities().rewriting->replace_suffix(
       test::session_id("a"), Seq{1}, {assistant("five", at(50)), user("six", at(51))}, {}));
-  EXPECT_EQ(find("four"), Places{});
-  EXPECT_EQ(find("six"), (Places{"a#2"}));
-  EXPECT_EQ(find("one"), (Places{"a#0"}));
+  EXPECT_EQ(find("four"), HitIds{});
+  EXPECT_EQ(find("six"), (HitIds{"a#2"}));
+  EXPECT_EQ(find("one"), (HitIds{"a#0"}));
   must(store_->capabilities().rewriting->replace_suffix(
       test::session_id("a"), Seq{2},
       {user("seven", at(60)), assistant("eight", at(61)), user("nine", at(62))}, {}));
-  EXPECT_EQ(find("six"), Places{});
-  EXPECT_EQ(find("seven"), (Places{"a#2"}));
-  EXPECT_EQ(find("nine"), (Places{"a#4"}));
+  EXPECT_EQ(find("six"), HitIds{});
+  EXPECT_EQ(find("seven"), (HitIds{"a#2"}));
+  EXPECT_EQ(find("nine"), (HitIds{"a#4"}));
 }
 
 // Rare words among many messages, and frequent ones in few.
-TEST_P(SearchTest, AmongManyMessages) {
+TEST_P(SearchTest, SearchesManyMessages) {
   for (int i = 0; i < 4; ++i) {
     std::vector<Message> many;
     for (int j = 0; j < 1500; ++j) {
@@ -326,39 +326,39 @@ TEST_P(SearchTest, AmongManyMessages) {
     add(cat("s", i), std::move(many));
   }
   must(store_->update(test::session_id("s2"), {.working_dir = "/home/b"}));
-  EXPECT_EQ(find("word7"), (Places{"s3#7", "s2#7", "s1#7", "s0#7"}));
+  EXPECT_EQ(find("word7"), (HitIds{"s3#7", "s2#7", "s1#7", "s0#7"}));
   EXPECT_EQ(find({.terms = must(parse_search("common")), .limit = 3}),
-            (Places{"s3#1499", "s2#1499", "s1#1499"}));
+            (HitIds{"s3#1499", "s2#1499", "s1#1499"}));
   EXPECT_EQ(find("common seldom").size(), 12U);
   EXPECT_EQ(find({.terms = must(parse_search("common seldom")), .limit = 2}),
-            (Places{"s3#1403", "s2#1402"}));
+            (HitIds{"s3#1403", "s2#1402"}));
   EXPECT_EQ(find({.terms = must(parse_search("common")), .working_dir = "/home/b", .limit = 2}),
-            (Places{"s2#1499", "s2#1498"}));
+            (HitIds{"s2#1499", "s2#1498"}));
   EXPECT_EQ(find({.terms = must(parse_search("word3")), .since = at(12), .until = at(14)}),
-            (Places{"s1#3", "s0#3"}));
+            (HitIds{"s1#3", "s0#3"}));
   SearchQuery query{.terms = must(parse_search("seldom")), .limit = 5};
-  Places paged;
+  HitIds paged;
   do {
-    const SearchPage one = page(query);
-    const Places here = places(one);
-    paged.insert(paged.end(), here.begin(), here.end());
-    query.after = one.next;
+    const SearchPage result = page(query);
+    const HitIds hits = hit_ids(result);
+    paged.insert(paged.end(), hits.begin(), hits.end());
+    query.after = result.next;
   } while (!query.after.empty());
   EXPECT_EQ(paged, find("seldom"));
 }
 
-TEST_P(SearchTest, WhatForksShareIsFoundOnce) {
+TEST_P(SearchTest, FindsSharedMessagesOfForksOnce) {
   add("a", {user("shared"), assistant("only in the first")});
   must(store_->capabilities().forking->fork(test::session_id("a"), Seq{1}, test::session("b")));
   must(store_->append(test::session_id("b"), {assistant("only in the second")}, {}));
-  EXPECT_EQ(find("shared"), (Places{"a#0"}));
-  EXPECT_EQ(find("second"), (Places{"b#1"}));
+  EXPECT_EQ(find("shared"), (HitIds{"a#0"}));
+  EXPECT_EQ(find("second"), (HitIds{"b#1"}));
   must(store_->capabilities().trash->trash(test::session_id("a"), at(5)));
-  EXPECT_EQ(find("shared"), (Places{"b#0"}));
-  EXPECT_EQ(find("second"), (Places{"b#1"}));
+  EXPECT_EQ(find("shared"), (HitIds{"b#0"}));
+  EXPECT_EQ(find("second"), (HitIds{"b#1"}));
 }
 
-TEST_P(SearchTest, SourcesAreToldApart) {
+TEST_P(SearchTest, DistinguishesSources) {
   add("a", {user("word")});
   const auto other = open_memory_store();
   must(other->create(test::session("a")));
@@ -366,32 +366,32 @@ TEST_P(SearchTest, SourcesAreToldApart) {
   const SearchSource second{"memory:other", other.get()};
   must(index_->update_index(source()));
   must(index_->update_index(second));
-  EXPECT_EQ(find("word"), (Places{"a#0"}));
+  EXPECT_EQ(find("word"), (HitIds{"a#0"}));
   const SearchSource both[] = {source(), second};
   const SearchPage found = must(index_->search(both, {.terms = must(parse_search("word"))}));
   ASSERT_EQ(found.hits.size(), 2U);
   EXPECT_EQ(found.hits[0].source, 1U);
   EXPECT_EQ(found.hits[1].source, 0U);
-  EXPECT_EQ(places(must(index_->search(
+  EXPECT_EQ(hit_ids(must(index_->search(
                 both, {.terms = must(parse_search("word")), .session = test::session_id("a")}))),
-            (Places{"a#0", "a#0"}));
+            (HitIds{"a#0", "a#0"}));
 }
 
-TEST_F(SearchFileTest, MadeAnewWhenDamaged) {
+TEST_F(SearchFileTest, RebuildsADamagedIndex) {
   std::vector<Message> many;
   for (int i = 0; i < 2000; ++i) {
     many.push_back(user(cat("word number", i), at(i)));
   }
   add("a", std::move(many));
-  EXPECT_EQ(find("number77"), (Places{"a#77"}));
-  const auto damage = [this](const auto& how) {
+  EXPECT_EQ(find("number77"), (HitIds{"a#77"}));
+  const auto damage = [this](const auto& corrupt) {
     index_.reset();
     for (const std::string_view part : {"-wal", "-shm"}) {
       std::filesystem::remove(file().native() + std::string(part));
     }
-    how();
+    corrupt();
     index_ = must(SearchIndex::open(file()));
-    EXPECT_EQ(find("number77"), (Places{"a#77"}));
+    EXPECT_EQ(find("number77"), (HitIds{"a#77"}));
   };
   damage([this] { std::filesystem::resize_file(file(), 1000); });
   damage(
@@ -401,30 +401,30 @@ TEST_F(SearchFileTest, MadeAnewWhenDamaged) {
   });
   damage([this] { std::filesystem::remove(file()); });
   damage([this] {
-    std::string all = must(read_file(file()));
-    all[63] = 77;  // user_version
-    must(replace_file(file(), all));
+    std::string bytes = must(read_file(file()));
+    bytes[63] = 77;  // user_version
+    must(replace_file(file(), bytes));
   });
 }
 
-TEST_F(SearchFileTest, OneCatchesUpAndTheOtherSearches) {
+TEST_F(SearchFileTest, SearchesWhileAnotherProcessIndexes) {
   add("a", {user("word")});
-  EXPECT_EQ(find("word"), (Places{"a#0"}));
+  EXPECT_EQ(find("word"), (HitIds{"a#0"}));
   add("a", {user("word again")});
   const auto lock = must(LockFile::open(file().native() + ".lock"));
   {
     const auto hold = must(lock->acquire(std::chrono::steady_clock::now()));
     const auto other = must(SearchIndex::open(file()));
     EXPECT_FALSE(must(other->update_index(source())));
-    const SearchSource all[] = {source()};
-    EXPECT_EQ(places(must(other->search(all, {.terms = must(parse_search("word"))}))),
-              (Places{"a#0"}));
+    const SearchSource sources[] = {source()};
+    EXPECT_EQ(hit_ids(must(other->search(sources, {.terms = must(parse_search("word"))}))),
+              (HitIds{"a#0"}));
   }
-  EXPECT_EQ(find("word"), (Places{"a#1", "a#0"}));
+  EXPECT_EQ(find("word"), (HitIds{"a#1", "a#0"}));
 }
 
 // Killed repeatedly, indexing is finally completed, and nothing is found twice.
-TEST_P(SearchTest, KilledWhileIndexing) {
+TEST_P(SearchTest, SurvivesKillsWhileIndexing) {
   constexpr int kSessions = 40;
   constexpr int kMessages = 1000;
   for (int i = 0; i < kSessions; ++i) {
@@ -458,7 +458,7 @@ TEST_P(SearchTest, KilledWhileIndexing) {
             static_cast<std::size_t>(kMessages));
 }
 
-TEST_P(SearchTest, ProgressCanStopIt) {
+TEST_P(SearchTest, ProgressCanStopIndexing) {
   std::vector<Message> many;
   for (int i = 0; i < 500; ++i) {
     many.push_back(user(cat("word", i)));
@@ -468,11 +468,11 @@ TEST_P(SearchTest, ProgressCanStopIt) {
       must(SearchIndex::open(file(), {.on_progress = [](const Progress&) { return Flow::stop; }}));
   EXPECT_FALSE(must(index_->update_index(source())));
   index_ = must(SearchIndex::open(file()));
-  EXPECT_EQ(find("word499"), (Places{"a#499"}));
+  EXPECT_EQ(find("word499"), (HitIds{"a#499"}));
 }
 
 // A damaged source affects neither the index nor other sources.
-TEST_F(SearchFileTest, ADamagedSourceCostsTheIndexNothing) {
+TEST_F(SearchFileTest, ADamagedSourceDoesNotAffectTheIndex) {
   class Damaged final : public Source {
    public:
     Result<std::optional<Session>> find(const SessionId& /*id*/) override {
@@ -491,18 +491,18 @@ TEST_F(SearchFileTest, ADamagedSourceCostsTheIndexNothing) {
     SourceCapabilities capabilities_;
   };
   add("a", {user("word")});
-  EXPECT_EQ(find("word"), (Places{"a#0"}));
+  EXPECT_EQ(find("word"), (HitIds{"a#0"}));
   Damaged damaged;
   const SearchSource broken{"memory:test", &damaged};
   EXPECT_TRUE(fails(index_->update_index(broken), Code::corrupt));
   const SearchSource sources[] = {broken};
   EXPECT_TRUE(works(index_->search(sources, {.terms = must(parse_search("word"))})));
   const SearchSource good[] = {source()};
-  EXPECT_EQ(places(must(index_->search(good, {.terms = must(parse_search("word"))}))),
-            (Places{"a#0"}));
+  EXPECT_EQ(hit_ids(must(index_->search(good, {.terms = must(parse_search("word"))}))),
+            (HitIds{"a#0"}));
 }
 
-TEST_F(SearchFileTest, AFullDiskLeavesWhatIsThere) {
+TEST_F(SearchFileTest, AFullDiskLeavesTheIndexUnchanged) {
   const test::TemporaryFolder folder;
   const test::SmallDisk disk(folder.path(), "size=4m");
   if (!disk.is_mounted()) {
@@ -510,7 +510,7 @@ TEST_F(SearchFileTest, AFullDiskLeavesWhatIsThere) {
   }
   add("a", {user("word")});
   index_ = must(SearchIndex::open(folder.path() / "search.db"));
-  EXPECT_EQ(find("word"), (Places{"a#0"}));
+  EXPECT_EQ(find("word"), (HitIds{"a#0"}));
   std::vector<Message> many;
   for (int i = 0; i < 2000; ++i) {
     many.push_back(user(cat("more ", i, " ", std::string(40, 'x'), i * 7919)));
@@ -518,13 +518,13 @@ TEST_F(SearchFileTest, AFullDiskLeavesWhatIsThere) {
   add("b", std::move(many));
   disk.fill();
   EXPECT_TRUE(fails(index_->update_index(source()), Code::io));
-  const SearchSource all[] = {source()};
-  EXPECT_EQ(places(must(index_->search(all, {.terms = must(parse_search("word"))}))),
-            (Places{"a#0"}));
+  const SearchSource sources[] = {source()};
+  EXPECT_EQ(hit_ids(must(index_->search(sources, {.terms = must(parse_search("word"))}))),
+            (HitIds{"a#0"}));
   EXPECT_EQ(must(read_all(*store_, test::session_id("b"))).size(), 2000U);
 }
 
-TEST_P(SearchTest, HostileTextsAndHugeMessages) {
+TEST_P(SearchTest, IndexesHostileAndHugeMessages) {
   std::vector<Message> messages;
   for (const std::string& text : test::hard_texts()) {
     messages.push_back(user(text));
@@ -538,30 +538,30 @@ TEST_P(SearchTest, HostileTextsAndHugeMessages) {
   messages.push_back(user(long_one));
   add("a", messages);
   EXPECT_EQ(find("needle").size(), 1U);
-  EXPECT_EQ(find("beyond"), Places{});
+  EXPECT_EQ(find("beyond"), HitIds{});
   EXPECT_EQ(find("bb").size(), 1U);
   EXPECT_LT(std::filesystem::file_size(file()), is_postgres() ? 200'000U : 3'000'000U);
 }
 
 // Only folded words of a query reach FTS5.
-TEST_P(SearchTest, QueriesAreNoSyntax) {
+TEST_P(SearchTest, QueriesAreNotFts5Syntax) {
   add("a", {user("text AND or NEAR not col")});
-  EXPECT_EQ(find("text AND"), (Places{"a#0"}));
-  EXPECT_EQ(find("AND OR NOT"), (Places{"a#0"}));
-  EXPECT_EQ(find("\"near\" text:col"), Places{});
-  EXPECT_EQ(find("NEAR(text)"), Places{});
-  EXPECT_EQ(find("{text}:col"), Places{});
-  EXPECT_EQ(find("text^ \"not"), (Places{"a#0"}));
-  EXPECT_EQ(find("text' ;drop"), Places{});
+  EXPECT_EQ(find("text AND"), (HitIds{"a#0"}));
+  EXPECT_EQ(find("AND OR NOT"), (HitIds{"a#0"}));
+  EXPECT_EQ(find("\"near\" text:col"), HitIds{});
+  EXPECT_EQ(find("NEAR(text)"), HitIds{});
+  EXPECT_EQ(find("{text}:col"), HitIds{});
+  EXPECT_EQ(find("text^ \"not"), (HitIds{"a#0"}));
+  EXPECT_EQ(find("text' ;drop"), HitIds{});
 }
 
-TEST_P(SearchTest, CallsThatTheProviderRan) {
+TEST_P(SearchTest, FindsCallsRunByTheProvider) {
   Message answer = assistant("");
   answer.blocks = {UnknownBlock{
       "web_search_call",
       RawJson::parse(R"({"action":{"type":"search","query":"zebra habitat"}})").value()}};
   add("a", {answer});
-  EXPECT_EQ(find("habitat"), (Places{"a#0"}));
+  EXPECT_EQ(find("habitat"), (HitIds{"a#0"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, SearchTest, testing::Values("memory", "postgres"),
@@ -602,8 +602,8 @@ class WordStore final : public Source, public WordIndex {
   SourceCapabilities capabilities_;
 };
 
-// More sessions share the usual digits than a page lists by default; the last one shares most.
-TEST(SearchHits, HaveTheShortIdsThatSelectSessions) {
+// More sessions have the same first digits than a page lists by default.
+TEST(SearchHits, HaveUniqueShortIds) {
   const auto store = open_memory_store();
   const SessionId found = test::session_id("01990000-0000-7000-8000-aaaaaaaa1234");
   must(store->create(test::session(found.str(), at(2))));
@@ -615,14 +615,14 @@ TEST(SearchHits, HaveTheShortIdsThatSelectSessions) {
   WordStore words(*store, found);
   const test::TemporaryFolder folder;
   const auto index = must(SearchIndex::open(folder.path() / "search.db"));
-  const SearchSource all[] = {{"memory:words", &words}};
-  const SearchPage page = must(index->search(all, {.terms = must(parse_search("word"))}));
+  const SearchSource sources[] = {{"memory:words", &words}};
+  const SearchPage page = must(index->search(sources, {.terms = must(parse_search("word"))}));
   ASSERT_EQ(page.hits.size(), 1U);
   EXPECT_EQ(page.hits.front().short_id, must(unique_short_id(*store, found)));
   EXPECT_EQ(page.hits.front().short_id, "aaaaaaaa1234");
 }
 
-TEST_F(SearchFileTest, ShortIdsGrowWhereSeveralSessionsShareThem) {
+TEST_F(SearchFileTest, LengthensAmbiguousShortIds) {
   add("01990000-0000-7000-8000-aaaaaaaa1234", {user("a word")});
   add("01990000-0000-7000-8000-bbbbbbbb1235", {user("a word")});
   add("01990000-0000-7000-8000-aaaaaaaaffff", {user("other")});
@@ -635,10 +635,10 @@ TEST_F(SearchFileTest, ShortIdsGrowWhereSeveralSessionsShareThem) {
   }
 }
 
-TEST(ParseSearch, RefusesWhatFindsNothing) {
-  for (const std::string_view bad :
+TEST(ParseSearch, RejectsEmptyAndTooLargeQueries) {
+  for (const std::string_view text :
        {"", "   ", "-without", "+++", "a -", "\"\"", "*", "a \"\n\"", "a \"-\""}) {
-    EXPECT_TRUE(fails(parse_search(bad), Code::invalid_argument)) << bad;
+    EXPECT_TRUE(fails(parse_search(text), Code::invalid_argument)) << text;
   }
   std::string many;
   for (int i = 0; i < 65; ++i) {
@@ -648,7 +648,7 @@ TEST(ParseSearch, RefusesWhatFindsNothing) {
   EXPECT_TRUE(fails(parse_search(std::string(5000, 'a')), Code::invalid_argument));
 }
 
-TEST(ParseSearch, Terms) {
+TEST(ParseSearch, ParsesTerms) {
   EXPECT_EQ(must(parse_search("a -b c* \"d e\" -\"f g\" \"h")),
             (std::vector<SearchTerm>{{"a", false, false},
                                      {"b", false, true},

@@ -15,14 +15,14 @@ Usage used(std::int64_t input, std::int64_t output, std::int64_t cached = 0,
   return {.input = {input}, .output = {output}, .cached = {cached}, .cache_written = {written}};
 }
 
-TEST(Prices, AreForAMillionTokens) {
+TEST(Prices, ComputesCostsPerMillionTokens) {
   const Prices prices({});
   EXPECT_EQ(prices.cost(used(1'000'000, 0), "claude-opus-5-5"), Money::parse("4"));
   EXPECT_EQ(prices.cost(used(0, 1'000'000), "claude-opus-5-5"), Money::parse("20"));
   EXPECT_EQ(prices.cost(used(1, 1), "claude-sonnet-5-5"), Money::parse("0.000012"));
 }
 
-TEST(Prices, TheCacheHasItsOwn) {
+TEST(Prices, PricesCachedTokens) {
   const Prices prices({});
   EXPECT_EQ(prices.cost(used(100'000, 0, 50'000, 10'000), "claude-opus-5-5"),
             Money::parse("0.22"));  // 40k at 4, 50k at 0.2, 10k at 5
@@ -34,7 +34,7 @@ TEST(Prices, LongRequestsCostMore) {
   EXPECT_EQ(prices.cost(used(272'001, 1000), "gpt-6.1-sol"), Money::parse("1.103004"));
 }
 
-TEST(Prices, ModelsAreFoundByTheirNamesInUse) {
+TEST(Prices, FindsModelsByTheirCommonNames) {
   const Prices prices({});
   for (const char* name : {"claude-haiku-4-5", "claude-haiku-4-5-20251001", "claude-haiku-4-5[1m]",
                            "anthropic/claude-haiku-4-5", "claude-haiku-4-5-2025-10-01"}) {
@@ -48,7 +48,7 @@ TEST(Prices, ModelsAreFoundByTheirNamesInUse) {
   EXPECT_EQ(prices.cost(used(1000, 1000), "llama-3"), std::nullopt);
 }
 
-TEST(Prices, WhatTheProviderSaidGoesFirstThenOnesOwn) {
+TEST(Prices, PrefersReportedCostsThenOwnPrices) {
   const Prices prices({must(parse_price("claude-opus-5-5 1 2")), must(parse_price("llama-3 1 2"))});
   Usage usage = used(1'000'000, 0);
   EXPECT_EQ(prices.cost(usage, "claude-opus-5-5"), Money::parse("1"));
@@ -57,7 +57,7 @@ TEST(Prices, WhatTheProviderSaidGoesFirstThenOnesOwn) {
   EXPECT_EQ(prices.cost(usage, "claude-opus-5-5"), Money::parse("0.5"));
 }
 
-TEST(Prices, AreParsed) {
+TEST(Prices, ParsesPrices) {
   const Price price = must(parse_price("  m  1.5 10 0.25 2 "));
   EXPECT_EQ(price.model, "m");
   EXPECT_EQ(price.input, 1.5);
@@ -72,7 +72,7 @@ TEST(Prices, AreParsed) {
   }
 }
 
-TEST(Prices, HugeCountsHaveNoCost) {
+TEST(Prices, OverflowingCostsAreUnknown) {
   EXPECT_EQ(Prices({}).cost(used(std::numeric_limits<std::int64_t>::max(), 0), "claude-opus-5-5"),
             std::nullopt);
 }

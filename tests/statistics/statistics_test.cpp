@@ -38,11 +38,11 @@ class StatisticsTest : public testing::Test {
   }
 
   SessionId add(std::string_view id, std::vector<Message> messages) {
-    Session one = session(id);
-    one.info.working_dir = "/srv/" + std::string(id);
-    must(store_->create(one));
-    must(store_->append(one.info.id, std::move(messages), {}));
-    return one.info.id;
+    Session added = session(id);
+    added.info.working_dir = "/srv/" + std::string(id);
+    must(store_->create(added));
+    must(store_->append(added.info.id, std::move(messages), {}));
+    return added.info.id;
   }
 
   Statistics sum(StatisticsQuery query = {}) {
@@ -61,7 +61,7 @@ class StatisticsTest : public testing::Test {
   std::unique_ptr<Store> store_ = open_memory_store();
 };
 
-TEST_F(StatisticsTest, AreByDayInOrder) {
+TEST_F(StatisticsTest, GroupsByDayInOrder) {
   add("a", turn("r1", 10));
   add("b", turn("r2", 20, "m", at(86'400)));
   add("c", turn("r3", 5));
@@ -69,7 +69,7 @@ TEST_F(StatisticsTest, AreByDayInOrder) {
   EXPECT_EQ(line_of(sum().total), " 3 3 35 3");
 }
 
-TEST_F(StatisticsTest, AreByModelTheMostFirst) {
+TEST_F(StatisticsTest, GroupsByModelInOrderOfTokens) {
   add("a", turn("r1", 10, "small"));
   add("b", turn("r2", 20, "large"));
   EXPECT_THAT(lines({.by = StatisticsGrouping::model}), testing::Contains("large 1 0 20 1"));
@@ -79,7 +79,7 @@ TEST_F(StatisticsTest, AreByModelTheMostFirst) {
   EXPECT_THAT(lines({.by = StatisticsGrouping::source}), ElementsAre("here 2 2 30 2"));
 }
 
-TEST_F(StatisticsTest, CountARequestOnce) {
+TEST_F(StatisticsTest, CountsARequestOnce) {
   add("a", turn("r1", 10));
   add("b", turn("r1", 10));
   EXPECT_EQ(sum().total.usage.input.value, 10);
@@ -88,7 +88,7 @@ TEST_F(StatisticsTest, CountARequestOnce) {
 }
 
 // Two sources with the same messages, like after an import.
-TEST_F(StatisticsTest, CountARequestOfTwoSourcesOnce) {
+TEST_F(StatisticsTest, CountsARequestOfTwoSourcesOnce) {
   add("a", turn("r1", 10));
   const StatisticsSource two[] = {{"one", store_.get()}, {"two", store_.get()}};
   const Statistics both =
@@ -96,7 +96,7 @@ TEST_F(StatisticsTest, CountARequestOfTwoSourcesOnce) {
   EXPECT_EQ(both.total.usage.input.value, 10);
 }
 
-TEST_F(StatisticsTest, CountWhatForksShareOnce) {
+TEST_F(StatisticsTest, CountsSharedMessagesOfForksOnce) {
   const SessionId parent = add("a", turn("", 10));  // without a request id
   Session child = session("b");
   must(store_->capabilities().forking->fork(parent, Seq{2}, child));
@@ -112,7 +112,7 @@ TEST_F(StatisticsTest, CountWhatForksShareOnce) {
 }
 
 // Imported sessions belong to their tool, and are counted once together with its history.
-TEST_F(StatisticsTest, KnowImportedSessions) {
+TEST_F(StatisticsTest, CountsImportedSessionsOnce) {
   add("mine", turn("r1", 1));
   const auto theirs = open_memory_store();
   must(theirs->create(session("theirs")));
@@ -133,7 +133,7 @@ TEST_F(StatisticsTest, KnowImportedSessions) {
 }
 
 // `claude --fork-session` copies the lines into another file, without their origin.
-TEST_F(StatisticsTest, CountWhatToolsCopyOnceBesideTheirSessionsAndImported) {
+TEST_F(StatisticsTest, CountsCopiedTurnsOnce) {
   const TemporaryFolder folder;
   const auto projects = folder.path() / "projects/-x";
   std::filesystem::create_directories(projects);
@@ -168,7 +168,7 @@ TEST_F(StatisticsTest, CountWhatToolsCopyOnceBesideTheirSessionsAndImported) {
 
 // A tool that has only sums of sessions, and one whose requests have no ids: the same with the
 // tool's history, with its import, and with both.
-TEST_F(StatisticsTest, CountUsageOfSessionsAndOfRequestsWithoutIdsOnce) {
+TEST_F(StatisticsTest, CountsUsageWithoutRequestIdsOnce) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "goose");
   std::ofstream(folder.path() / "goose/20260118_1.jsonl")
@@ -201,7 +201,7 @@ TEST_F(StatisticsTest, CountUsageOfSessionsAndOfRequestsWithoutIdsOnce) {
       " 2 2 75 8");
 }
 
-TEST_F(StatisticsTest, AreOfATime) {
+TEST_F(StatisticsTest, FiltersByTime) {
   add("a", turn("r1", 10));
   add("b", turn("r2", 20, "m", at(86'400)));
   EXPECT_THAT(lines({.since = at(100)}), ElementsAre("2026-01-19 1 1 20 1"));
@@ -209,7 +209,7 @@ TEST_F(StatisticsTest, AreOfATime) {
   EXPECT_THAT(lines({.since = at(2), .until = at(3)}), IsEmpty());
 }
 
-TEST_F(StatisticsTest, SayWhatHasNoPrice) {
+TEST_F(StatisticsTest, CountsRequestsWithoutAPrice) {
   add("a", turn("r1", 1'000'000, "claude-opus-5-5"));
   add("b", turn("r2", 20, "home-made"));
   const Statistics all = sum();
@@ -217,7 +217,7 @@ TEST_F(StatisticsTest, SayWhatHasNoPrice) {
   EXPECT_EQ(all.total.usage.cost, Money::parse("4.00002"));
 }
 
-TEST_F(StatisticsTest, InjectedTextIsNoTurn) {
+TEST_F(StatisticsTest, InjectedTextIsNotATurn) {
   Message injected = user("<environment>");
   injected.extra.push_back({std::string(kInjectedField), raw("true")});
   std::vector<Message> messages = turn("r", 1);
@@ -226,7 +226,7 @@ TEST_F(StatisticsTest, InjectedTextIsNoTurn) {
   EXPECT_EQ(sum().total.turns, 1);
 }
 
-TEST_F(StatisticsTest, StopWhenAsked) {
+TEST_F(StatisticsTest, StopsOnRequest) {
   add("a", turn("r1", 10));
   std::stop_source stop;
   stop.request_stop();
@@ -236,7 +236,7 @@ TEST_F(StatisticsTest, StopWhenAsked) {
                     Code::cancelled));
 }
 
-TEST(HashSet, KnowsWhatWasSeen) {
+TEST(HashSet, ContainsInsertedTexts) {
   HashSet set;
   EXPECT_FALSE(set.contains("a"));
   for (int round = 0; round < 2; ++round) {

@@ -1,4 +1,3 @@
-
 #include "cli/app/app.h"
 
 #include <poll.h>
@@ -26,7 +25,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kPatience = 2;
 // Minimum interval between paints of streamed text; keys are painted at once.
 constexpr std::chrono::milliseconds kFrame{16};
 // Interval of the spinner.
@@ -85,7 +83,7 @@ class App {
     if (state_.interrupted) {
       return Exit::interrupted;
     }
-    return state_.saved ? Exit::done : Exit::unsaved;
+    return state_.saved ? Exit::success : Exit::unsaved;
   }
 
   const std::vector<std::string>& late_warnings() const { return state_.late_warnings; }
@@ -222,11 +220,11 @@ bool can_run_app(const Context& context) {
 
 Result<Exit> run_app(Context& context, AppRequest request) {
   const WindowSignal window;  // before any thread starts
-  const Interrupts interrupts(kPatience);
+  const Interrupts interrupts(kInterruptsMax);
   REPRISE_ASSIGN(const std::unique_ptr<EventQueue> events, EventQueue::make());
   const bool colours = context.is_coloured(true);
   REPRISE_ASSIGN(std::unique_ptr<Terminal> terminal, Terminal::open(colours));
-  Exit exit = Exit::done;
+  Exit exit = Exit::success;
   std::vector<std::string> late_warnings;
   bool nothing_saved = false;
   std::vector<TabMetadata> open_at_exit;

@@ -63,7 +63,7 @@ TEST_F(AppTerminalTest, AsksBeforeToolsUseTheFolderOfASession) {
   EXPECT_EQ(end(), 0);
 }
 
-TEST_F(AppTerminalTest, LeavesWhileItAsksWhetherToolsMayWorkSomewhere) {
+TEST_F(AppTerminalTest, QuitsDuringAConsentDialog) {
   printed(cat("version; cd / && HOME='", home().string(), "' '", REPRISE_PROGRAM,
               "' ask -q --provider echo elsewhere"));
   start({"resume", "--all", "--tools", "read_file"});
@@ -94,7 +94,7 @@ TEST_F(AppTerminalTest, CountsWhatItWouldClear) {
   EXPECT_EQ(printed("list --all --state closed --json"), "[]\n");
 }
 
-TEST_F(AppTerminalTest, NamesWhatItCannotClear) {
+TEST_F(AppTerminalTest, ReportsUnreadableSessionsWhenClearing) {
   printed("ask -q --store sessions:s --provider echo first");
   printed("close last --store sessions:s");
   start({"--store", "sessions:s"});
@@ -112,7 +112,7 @@ TEST_F(AppTerminalTest, NamesWhatItCannotClear) {
   EXPECT_EQ(end(), 0);
 }
 
-TEST_F(AppTerminalTest, KeepsNothingWhenNothingWasSaid) {
+TEST_F(AppTerminalTest, RemovesSessionsWithoutMessages) {
   start({});
   await("Reprise");
   type("\x04");
@@ -137,7 +137,7 @@ TEST_F(AppTerminalTest, ClosesTheSessionThatWasForked) {
   EXPECT_NE(listed.find("hello-there (fork)"), std::string::npos) << listed;
 }
 
-TEST_F(AppTerminalTest, StopsAnAnswerAndKeepsWhatCame) {
+TEST_F(AppTerminalTest, KeepsTheTextOfAStoppedAnswer) {
   start({}, "100");
   await("Reprise");
   type("aa bb cc dd ee ff gg hh ii jj kk ll mm nn oo pp qq rr ss tt\r");
@@ -151,7 +151,7 @@ TEST_F(AppTerminalTest, StopsAnAnswerAndKeepsWhatCame) {
   EXPECT_NE(shown.find(R"("state":"incomplete")"), std::string::npos) << shown;
 }
 
-TEST_F(AppTerminalTest, LeavesTheSessionToBeResumedWhenTheTerminalIsClosed) {
+TEST_F(AppTerminalTest, KeepsTheSessionResumableWhenTheTerminalIsClosed) {
   start({}, "300");
   await("Reprise");
   type("aa bb cc dd ee ff gg hh\r");
@@ -175,7 +175,7 @@ TEST_F(AppTerminalTest, LeavesTheSessionToBeResumedWhenTheTerminalIsClosed) {
   EXPECT_EQ(end(), 0);
 }
 
-TEST_F(AppTerminalTest, StopsAndKeepsWhenItIsTerminated) {
+TEST_F(AppTerminalTest, SavesTheAnswerWhenTerminated) {
   start({}, "300");
   await("Reprise");
   type("aa bb cc dd ee ff gg hh\r");
@@ -188,7 +188,7 @@ TEST_F(AppTerminalTest, StopsAndKeepsWhenItIsTerminated) {
   EXPECT_NE(shown.find(R"("state":"incomplete")"), std::string::npos) << shown;
 }
 
-TEST_F(AppTerminalTest, EditsTheInputElsewhere) {
+TEST_F(AppTerminalTest, EditsTheInputInAnEditor) {
   const std::filesystem::path editor = home() / "editor";
   std::ofstream(editor) << "#!/bin/sh\nprintf edited-text >\"$1\"\n";
   std::filesystem::permissions(editor, std::filesystem::perms::owner_all);

@@ -19,7 +19,7 @@ std::string lines(int count) {
   return out;
 }
 
-TEST(Paste, FoldsAndIsSentWhole) {
+TEST(Paste, IsFoldedAndSentCompletely) {
   State state = open_state();
   type(state, "see ");
   update(state, Pasted{lines(5000)});
@@ -44,11 +44,11 @@ TEST(Paste, IsEditedAsOneCharacter) {
   key(state, "Left");
   key(state, "Left");
   key(state, "Backspace");
-  EXPECT_EQ(state.input().whole(), cat("-", lines(12)));
+  EXPECT_EQ(state.input().unfolded_text(), cat("-", lines(12)));
   key(state, "Ctrl-K");
   EXPECT_TRUE(state.input().empty());
   key(state, "Ctrl-Y");
-  EXPECT_EQ(state.input().whole(), cat("-", lines(12)));
+  EXPECT_EQ(state.input().unfolded_text(), cat("-", lines(12)));
   // To an earlier message and back.
   state.input().clear();
   state.input().remember("older");
@@ -56,7 +56,7 @@ TEST(Paste, IsEditedAsOneCharacter) {
   key(state, "Up");
   EXPECT_EQ(state.input().text(), "older");
   key(state, "Down");
-  EXPECT_EQ(state.input().whole(), lines(11));
+  EXPECT_EQ(state.input().unfolded_text(), lines(11));
   EXPECT_EQ(state.input().pastes().size(), 1U);
 }
 
@@ -68,7 +68,7 @@ TEST(Paste, IsNotFakedByAMark) {
   state.input().set(
       "a\x1a"
       "b");
-  EXPECT_EQ(state.input().whole(), "ab");
+  EXPECT_EQ(state.input().unfolded_text(), "ab");
 }
 
 TEST(Attach, ShowsFilesWithTheMessage) {
@@ -99,7 +99,7 @@ TEST(Attach, RefusesAFileAtOnce) {
   EXPECT_EQ(state.tab()->attached, Paths{"a b.txt"});
 }
 
-TEST(Attach, ComesBackWithAMessageThatIsNotSent) {
+TEST(Attach, ReturnsFilesWithAnUnsentMessage) {
   State state = open_state();
   enter(state, "/attach a b.txt");
   const auto asked = only<Ask>(enter(state, "look"));

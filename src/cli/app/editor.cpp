@@ -32,7 +32,7 @@ void Editor::set(std::string text) {
 }
 
 std::string Editor::take() {
-  std::string out = whole();
+  std::string out = unfolded_text();
   if (!trimmed(out).empty()) {
     remember(out);
   }

@@ -17,7 +17,7 @@ class Editor {
   // Has a kPasteMark for each folded paste.
   const std::string& text() const { return text_; }
   // With the pastes expanded.
-  std::string whole() const { return unfolded(text_, pastes_); }
+  std::string unfolded_text() const { return unfolded(text_, pastes_); }
   const std::vector<std::string>& pastes() const { return pastes_; }
   std::size_t cursor() const { return cursor_; }  // in bytes, at a character boundary
   bool empty() const { return text_.empty(); }

@@ -52,7 +52,7 @@ struct AnswerBlocks {
 }  // namespace
 
 bool is_foldable(const Entry& entry) {
-  return entry.kind == Entry::Kind::tool || (entry.kind == Entry::Kind::thinking && entry.done);
+  return entry.kind == Entry::Kind::tool || (entry.kind == Entry::Kind::thinking && entry.ended);
 }
 
 std::size_t left_out(const Entry& entry) {
@@ -142,7 +142,7 @@ void add_result(std::vector<Entry>& entries, const ToolResultBlock& result) {
     if (entry->kind == Entry::Kind::tool && entry->id == result.tool_use_id) {
       entry->result = result.text;
       entry->failed = result.is_error;
-      entry->done = true;
+      entry->ended = true;
       entry->changed();
       return;
     }

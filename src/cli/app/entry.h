@@ -31,7 +31,7 @@ struct Entry {
   std::string id = {};                  // tool: the call's id
   std::string input = {};               // tool: JSON
   std::string result = {};              // tool: the output
-  bool done = true;                     // tool: it has returned; answer, thinking: it has ended
+  bool ended = true;                    // tool: it has returned; answer, thinking: it has ended
   bool failed = false;                  // tool: the result is an error; answer: it is incomplete
   std::vector<std::string> files = {};  // waiting: its attachments
   std::vector<std::string> mentioned = {};  // waiting: words after '@', attached if they are files

@@ -91,7 +91,7 @@ std::vector<Line> answer_lines(const Entry& entry, std::size_t width) {
 }
 
 std::vector<Line> thinking_lines(const Entry& entry, std::size_t width, bool unfolded) {
-  if (!unfolded && entry.done) {
+  if (!unfolded && entry.ended) {
     const std::size_t count = count_lines(entry.text);
     Line line{{"  ▸ thought ", kDim}};
     append(line, count > 1 ? cat("(", count, " lines) ") : "", kDim);
@@ -107,7 +107,7 @@ void add_tool_result(std::vector<Line>& lines, const Entry& entry, std::size_t w
   const Margin margin{{{"    ", {}}}, {{"    ", {}}}};
   std::ranges::move(wrap_text(beginning(entry, entry.input), kDim, width, margin),
                     std::back_inserter(lines));
-  if (entry.done && !entry.result.empty()) {
+  if (entry.ended && !entry.result.empty()) {
     const Style style = entry.failed ? Style{.colour = Colour::red} : kPlain;
     std::ranges::move(wrap_text(trimmed(beginning(entry, entry.result)), style, width,
                                 {{{"  └ ", kDim}}, {{"    ", {}}}}),
@@ -118,7 +118,7 @@ void add_tool_result(std::vector<Line>& lines, const Entry& entry, std::size_t w
 std::vector<Line> tool_lines(const Entry& entry, std::size_t width, bool unfolded) {
   Line head{{unfolded ? "  ▾ " : "  ▸ ", kDim}};
   append(head, terminal_line(entry.text), kAccent);
-  if (!entry.done) {
+  if (!entry.ended) {
     append(head, " runs", kDim);
   } else if (entry.failed) {
     append(head, " failed", {.colour = Colour::red});
@@ -174,9 +174,9 @@ std::vector<Line> lay_out(const Entry& entry, std::size_t width, bool unfolded, 
     lines.insert(lines.begin(), Line{});
   }
   if (const std::size_t bytes = left_out(entry); bytes > 0 && (unfolded || !is_foldable(entry))) {
-    const std::string rest =
+    const std::string excess =
         cat("  … ", grouped(static_cast<std::int64_t>((bytes + 1023) >> 10)), " KiB more: PgDn");
-    lines.push_back(truncated_to({{rest, {.colour = Colour::yellow}}}, width));
+    lines.push_back(truncated_to({{excess, {.colour = Colour::yellow}}}, width));
   }
   return lines;
 }

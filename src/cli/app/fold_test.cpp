@@ -28,7 +28,7 @@ State with_parts(Size size = kUsual) {
 }
 
 bool has(const State& state, std::string_view text) {
-  return shown(state).find(text) != std::string::npos;
+  return shown(state).contains(text);
 }
 
 // The highlighted row; "" if there is none.

@@ -1,4 +1,3 @@
-
 #include "cli/app/live_session.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 
-
 #include "cli/app/render.h"
 
 #include <algorithm>

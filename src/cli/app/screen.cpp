@@ -54,16 +54,16 @@ std::string joined_in(const Screen& screen, std::size_t row, bool colours) {
     }
     const Glyph glyph = glyph_of(cell.text, cell.columns);
     // No terminal uses more than two columns per part.
-    const std::size_t reach = column + (2 * static_cast<std::size_t>(glyph.parts));
-    if (glyph.whole || reach > columns) {
+    const std::size_t end_column = column + (2 * static_cast<std::size_t>(glyph.parts));
+    if (glyph.is_complete || end_column > columns) {
       continue;
     }
     go_to(out, {row, column});
     set_style(out, cell.style, colours);
     out += cell.text;
-    for (std::size_t behind = column + cell.columns; behind < reach; ++behind) {
-      if (screen.at({row, behind}).columns > 0) {
-        put_plain(out, screen, {row, behind}, colours);
+    for (std::size_t covered = column + cell.columns; covered < end_column; ++covered) {
+      if (screen.at({row, covered}).columns > 0) {
+        put_plain(out, screen, {row, covered}, colours);
       }
     }
   }
@@ -97,10 +97,10 @@ std::size_t Screen::put(ScreenPosition position, std::string_view text, Style st
     return position.column;
   }
   const std::string safe = terminal_line(text);
-  for (std::string_view rest = safe; !rest.empty();) {
-    const std::string_view character = rest.substr(0, first_grapheme(rest));
+  for (std::string_view remaining = safe; !remaining.empty();) {
+    const std::string_view character = remaining.substr(0, first_grapheme(remaining));
     const std::size_t columns = std::min<std::size_t>(display_width(character), 2);
-    rest.remove_prefix(character.size());
+    remaining.remove_prefix(character.size());
     if (columns == 0) {
       continue;  // a combining mark without a base character
     }
@@ -160,7 +160,7 @@ Glyph glyph_of(std::string_view text, int columns) {
       continue;
     }
     if (next.code_point == kJoiner || next.code_point == kEmojiPresentation || width > 0) {
-      glyph.whole = false;
+      glyph.is_complete = false;
       taking = taking && width <= 0;
     } else if (taking && width == 0 && glyph.length < kGlyphCharacters) {
       glyph.characters.at(glyph.length++) = character;

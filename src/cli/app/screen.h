@@ -79,12 +79,13 @@ class Screen {
 inline constexpr std::size_t kGlyphCharacters = 5;
 
 // The first code point of a character and its combining marks, null-terminated. For a joined emoji,
-// only the first part, so that it has the expected width; then `whole` is false, see joined_rows().
+// only the first part, so that it has the expected width; then `is_complete` is false, see
+// joined_rows().
 struct Glyph {
   std::array<wchar_t, kGlyphCharacters + 1> characters{};
   std::size_t length = 0;
   int columns = 1;
-  bool whole = true;
+  bool is_complete = true;
   int parts = 0;  // code points with columns of their own
 };
 

@@ -26,7 +26,7 @@ TEST(Screen, ClipsAtTheEdges) {
   EXPECT_EQ(screen.text(), "  abc\n\n");
 }
 
-TEST(Screen, PutsWideCharactersWholeOrNotAtAll) {
+TEST(Screen, OmitsWideCharactersThatDoNotFit) {
   Screen screen({1, 5});
   screen.put({0, 0}, "日本語", kPlain);
   EXPECT_EQ(screen.text(), "日本\n");
@@ -106,7 +106,7 @@ TEST_F(GlyphTest, LimitsCombiningMarks) {
   EXPECT_EQ(glyph_of(text, 1).length, kGlyphCharacters);
 }
 
-TEST_F(GlyphTest, NeverExceedsTheCountedColumns) {
+TEST_F(GlyphTest, FitsTheCountedColumns) {
   EXPECT_EQ(glyph_text("日", 1), L"?");
   EXPECT_EQ(glyph_text("\u0301", 1), L"?");
 }

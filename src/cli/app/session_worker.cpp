@@ -13,7 +13,7 @@
 namespace reprise::cli::app {
 
 SessionWorker::SessionWorker(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {
-  parts_.context.console().divert([this](Console::Kind kind, std::string_view text) {
+  parts_.context.console().set_sink([this](Console::Kind kind, std::string_view text) {
     announce(
         kind == Console::Kind::warning ? Announcement::Kind::warning : Announcement::Kind::notice,
         text);
@@ -37,7 +37,7 @@ SessionWorker::~SessionWorker() {
   worker_.request_stop();
   worker_.join();
   background_.clear();
-  parts_.context.console().divert({});
+  parts_.context.console().set_sink({});
   parts_.context.console().divert_questions({});
 }
 
@@ -133,10 +133,10 @@ struct SessionWorker::Performer {
     if (blocks) {
       worker.add_earlier_files(ask.tab, *blocks);
     }
-    const Result<> done =
+    const Result<> result =
         blocks ? worker.rewind_last_turn(ask.tab) : std::unexpected(blocks.error());
-    if (!done) {
-      return worker.refuse_turn(question, done.error());
+    if (!result) {
+      return worker.refuse_turn(question, result.error());
     }
     send(question, *std::move(blocks));
   }
@@ -220,8 +220,8 @@ struct SessionWorker::Performer {
     if (live == nullptr || live->is_closing()) {
       return;
     }
-    if (const Result<> done = function(*live); !done) {
-      worker.announce(Announcement::Kind::warning, done.error().message);
+    if (const Result<> result = function(*live); !result) {
+      worker.announce(Announcement::Kind::warning, result.error().message);
     }
   }
 
@@ -233,9 +233,9 @@ struct SessionWorker::Performer {
                     text ? *text : text.error().message);
   }
 
-  void change(StoredChanged changed, const Result<>& done) {
-    if (!done) {
-      changed.failure = done.error().message;
+  void change(StoredChanged changed, const Result<>& result) {
+    if (!result) {
+      changed.failure = result.error().message;
     }
     worker.parts_.events.post(std::move(changed));
   }

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kFilesListedMax = 200;
 
 bool is_web_address(std::string_view path) {
-  return path.find("://") != std::string_view::npos;
+  return path.contains("://");
 }
 
 // A stored image has only the hash of its bytes, or its URL.

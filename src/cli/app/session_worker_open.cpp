@@ -133,7 +133,7 @@ Result<> SessionWorker::open_new(const OpenNew& request) {
   if (!request.folder.empty()) {
     REPRISE_ASSIGN(folder, folder_of(parts_.context, request.folder));
   }
-  const fs::path here = folder.empty() ? parts_.context.config().working_dir() : folder;
+  const fs::path current = folder.empty() ? parts_.context.config().working_dir() : folder;
   return open({.tab = request.tab,
                .flags = std::move(flags),
                .choice = {.sel = std::nullopt,
@@ -143,7 +143,7 @@ Result<> SessionWorker::open_new(const OpenNew& request) {
                // With a mode, the settings are those of the start folder, not of the mode's folder.
                .folder = request.folder.empty() ? parts_.context.config().working_dir() : folder,
                .title = request.title,
-               .working_dir = utf8::sanitize(here.native())});
+               .working_dir = utf8::sanitize(current.native())});
 }
 
 Result<SessionInfo> SessionWorker::check_stored(const std::string& sel, const std::string& name) {

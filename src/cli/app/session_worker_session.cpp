@@ -231,11 +231,11 @@ void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
           store->update(session.id(), {.state = SessionState::closed,
                                        .closed_at = std::optional(parts_.context.clock().now())});
     }
-    for (const Result<>& done : {named, closed}) {
+    for (const Result<>& result : {named, closed}) {
       // Stores without titles or states lose nothing.
-      if (!done && done.error().code != Code::unsupported) {
+      if (!result && result.error().code != Code::unsupported) {
         saved_ = false;
-        announce(Announcement::Kind::warning, cat("Failed to save: ", done.error().message));
+        announce(Announcement::Kind::warning, cat("Failed to save: ", result.error().message));
       }
     }
   }

@@ -48,8 +48,8 @@ std::vector<Line> todo_panel(const std::vector<Todo>& todos, std::size_t rows,
   if (todos.empty() || rows == 0 || columns < 8) {
     return out;
   }
-  const auto done = std::ranges::count(todos, TodoStatus::completed, &Todo::status);
-  out.push_back({{cat("Todos ", done, "/", todos.size()), kDim}});
+  const auto completed = std::ranges::count(todos, TodoStatus::completed, &Todo::status);
+  out.push_back({{cat("Todos ", completed, "/", todos.size()), kDim}});
   const std::size_t room = rows - 1;
   const auto running = std::ranges::find(todos, TodoStatus::in_progress, &Todo::status);
   const auto next = running != todos.end()
@@ -145,8 +145,8 @@ std::string short_path(const State& state, const std::string& path) {
 }
 
 bool State::dialog_has_keys() const {
-  constexpr std::chrono::seconds kStillTyping{1};
-  return !dialogs.empty() && !(dialogs.front().while_typing && now - typed_at < kStillTyping);
+  constexpr std::chrono::seconds kTypingPause{1};
+  return !dialogs.empty() && !(dialogs.front().while_typing && now - typed_at < kTypingPause);
 }
 
 Frame frame_of(const State& state) {

@@ -1,4 +1,3 @@
-
 #include "cli/app/terminal.h"
 
 #include <langinfo.h>

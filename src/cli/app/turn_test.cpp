@@ -80,7 +80,7 @@ TEST(Turn, SumsTheUsageOfATurn) {
   EXPECT_EQ(state.tab()->entries.back().text, "m · 200 in, 20 out · $0.02");
 }
 
-TEST(Turn, TellsWhatBecameOfAStoppedAnswer) {
+TEST(Turn, ReportsAStoppedAnswer) {
   State state = open_state();
   enter(state, "question");
   update(state, TurnEnded{.tab = {1},

@@ -1,4 +1,3 @@
-
 #include "cli/app/update.h"
 
 #include <variant>
@@ -23,10 +22,10 @@ class Handler {
     const bool for_dialog = state_.dialog_has_keys();
     state_.typed_at = state_.now;
     state_.status.clear();
-    const std::string_view rest =
+    const std::string_view text_keys =
         for_dialog ? type_in_dialog(state_, typed.text, effects_) : typed.text;
-    if (!rest.empty()) {
-      type_text(rest);
+    if (!text_keys.empty()) {
+      type_text(text_keys);
     }
   }
 
@@ -54,11 +53,11 @@ class Handler {
     const SessionInfo& info = *found.session;
     const std::string name =
         info.title.empty() ? std::string("the last session") : cat("'", info.title, "'");
-    state_.dialogs.push_back({.kind = Dialog::Kind::resume,
-                              .session = info,
-                              .question = cat("Resume ", name, " (", info.head.value,
-                                              info.head.value == 1 ? " message, " : " messages, ",
-                                              age_text(info.updated_at, state_.now), ")?")});
+    state_.dialogs.push_back(
+        {.kind = Dialog::Kind::resume,
+         .session = info,
+         .question = cat("Resume ", name, " (", counted(info.head.value, "message"), ", ",
+                         age_text(info.updated_at, state_.now), ")?")});
   }
 
   void operator()(const TabOpened& opened) {

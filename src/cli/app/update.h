@@ -95,7 +95,7 @@ void on_tab_closed(State& state, TabId id);
 void close_tab(State& state, Tab& tab, Effects& effects);
 // Why the program exits: the user quit, pressed Ctrl-C twice, or a signal arrived (then the
 // sessions stay open in the store).
-enum class ExitReason : std::uint8_t { done, stopped, signalled };
+enum class ExitReason : std::uint8_t { quit, stopped, signalled };
 void leave(State& state, ExitReason reason, Effects& effects);
 // The tab's session starts answering.
 void begin_turn(Tab& tab);

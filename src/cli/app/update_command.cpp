@@ -43,22 +43,22 @@ void go_to(State& state, std::string_view text) {
 }
 
 void run_session(State& state, const Slash& slash, Effects& effects) {
-  using What = SessionRequest::Action;
+  using Action = SessionRequest::Action;
   const auto request = parse_session_request(slash.text);
   Tab* const tab = state.tab();
   if (!request) {
     return announce(state, tab, Kind::warning, request.error().message);
   }
   switch (request->action) {
-    case What::open:
+    case Action::open:
       if (Tab* const added = add_tab(state, request->text); added != nullptr) {
         effects.emplace_back(
             OpenNew{.tab = added->id, .folder = request->text, .title = request->name});
       }
       return;
-    case What::list:
+    case Action::list:
       return announce(state, tab, Kind::notice, tab_list(state));
-    case What::go_to:
+    case Action::go_to:
       return go_to(state, request->text);
     default:
       break;
@@ -67,10 +67,10 @@ void run_session(State& state, const Slash& slash, Effects& effects) {
     return announce(state, tab, Kind::warning, "No session is open.");
   }
   switch (request->action) {
-    case What::rename:
+    case Action::rename:
       effects.emplace_back(RunSlash{tab->id, {SlashVerb::title, request->text, std::nullopt}});
       return;
-    case What::save: {
+    case Action::save: {
       Tab* const target = request->text.empty() ? tab : find_tab(state, request->text);
       if (target == nullptr) {
         return announce(state, tab, Kind::warning, cat("Session not found: ", request->text));
@@ -78,7 +78,7 @@ void run_session(State& state, const Slash& slash, Effects& effects) {
       effects.emplace_back(SaveNow{.tab = target->id});
       return;
     }
-    case What::close:
+    case Action::close:
       return close_tab(state, *tab, effects);
     default:
       effects.emplace_back(RunSlash{tab->id, {SlashVerb::session, "", std::nullopt}});
@@ -184,7 +184,7 @@ void run_command(State& state, std::string_view line, Effects& effects) {
   }
   switch (slash->verb) {
     case SlashVerb::quit:
-      return leave(state, ExitReason::done, effects);
+      return leave(state, ExitReason::quit, effects);
     case SlashVerb::session:
       return run_session(state, *slash, effects);
     case SlashVerb::begin: {
@@ -255,7 +255,7 @@ void leave(State& state, ExitReason reason, Effects& effects) {
       state.open_at_exit.back().title = tab_name(tab);
     }
   }
-  state.interrupted = reason != ExitReason::done;
+  state.interrupted = reason != ExitReason::quit;
   state.dialogs.clear();
   effects.emplace_back(CloseAll{.interrupted = reason == ExitReason::signalled});
 }

@@ -32,10 +32,10 @@ Words session_words(const State& state, std::string_view verb) {
 }
 
 // Candidates that may follow the complete words.
-Words next_words(const State& state, std::string_view command, std::string_view rest) {
-  const std::size_t blank = rest.find(' ');
+Words next_words(const State& state, std::string_view command, std::string_view argument) {
+  const std::size_t blank = argument.find(' ');
   const bool first = blank == std::string_view::npos;
-  const std::string_view verb = rest.substr(0, blank);
+  const std::string_view verb = argument.substr(0, blank);
   if (command == "/session") {
     return first ? Words{"new ", "list", "switch ", "rename ", "save", "close"}
                  : session_words(state, verb);
@@ -72,19 +72,20 @@ std::string common_beginning(const Words& words) {
 }
 
 bool begins_word(std::string_view text, std::size_t at) {
-  return at == 0 || std::string_view(" \t\n\x1a").find(text[at - 1]) != std::string_view::npos;
+  return at == 0 || std::string_view(" \t\n\x1a").contains(text[at - 1]);
 }
 
 // Completes `prefix` to `common`. A path with blanks is quoted; the quote is closed if the path is
-// `whole`.
-void insert_path(Editor& input, std::string_view prefix, std::string_view common, bool whole) {
+// complete.
+void insert_path(Editor& input, std::string_view prefix, std::string_view common,
+                 bool is_complete) {
   const std::string before = input.text().substr(0, input.text().size() - prefix.size());
   const bool is_quoted = before.ends_with("@\"");
-  const bool quotes = before.ends_with('@') && common.find(' ') != std::string_view::npos;
+  const bool quotes = before.ends_with('@') && common.contains(' ');
   if (quotes && input.pastes().empty()) {
-    return input.set(cat(before, "\"", common, whole ? "\"" : ""));
+    return input.set(cat(before, "\"", common, is_complete ? "\"" : ""));
   }
-  input.insert(cat(common.substr(prefix.size()), is_quoted && whole ? "\"" : ""));
+  input.insert(cat(common.substr(prefix.size()), is_quoted && is_complete ? "\"" : ""));
 }
 
 // The path being typed, after '@' or as a command's file; nullopt otherwise.
@@ -96,7 +97,7 @@ std::optional<std::string> path_prefix(std::string_view text) {
   }
   if (const std::size_t quote = text.rfind("@\""); quote != std::string_view::npos) {
     const std::string_view path = text.substr(quote + 2);
-    if (path.find('"') == std::string_view::npos && begins_word(text, quote)) {
+    if (!path.contains('"') && begins_word(text, quote)) {
       return std::string(path);
     }
   }
@@ -109,7 +110,7 @@ std::optional<std::string> path_prefix(std::string_view text) {
 
 Completion complete(const State& state, std::string_view text) {
   Completion out{.text = std::string(text), .candidates = {}};
-  if (!text.starts_with('/') || text.find('\n') != std::string_view::npos) {
+  if (!text.starts_with('/') || text.contains('\n')) {
     return out;
   }
   const std::size_t blank = text.find(' ');
@@ -119,11 +120,11 @@ Completion complete(const State& state, std::string_view text) {
     words = command_words();
   } else {
     const std::string_view command = text.substr(0, blank);
-    const std::string_view rest = text.substr(blank + 1);
-    words = next_words(state, command, rest);
+    const std::string_view argument = text.substr(blank + 1);
+    words = next_words(state, command, argument);
     // Names of sessions may have blanks; all other arguments are single words.
     const bool names = command == "/session";
-    const std::size_t last = names ? rest.find(' ') : rest.rfind(' ');
+    const std::size_t last = names ? argument.find(' ') : argument.rfind(' ');
     before = text.substr(0, last == std::string_view::npos ? blank + 1 : blank + 1 + last + 1);
   }
   const std::string_view prefix = text.substr(before.size());
@@ -149,15 +150,10 @@ void on_files(State& state, const FilesListed& listed) {
     state.status = "no such file";
     return;
   }
-  std::string_view common = listed.paths.front();
-  for (const std::string& path : listed.paths) {
-    const auto [end, other] = std::ranges::mismatch(common, path);
-    common = common.substr(0, static_cast<std::size_t>(end - common.begin()));
-  }
-  common = common.substr(0, utf8::valid_prefix(common));
-  const bool is_whole = listed.paths.size() == 1 && !common.ends_with('/');
+  const std::string common = common_beginning(listed.paths);
+  const bool is_complete = listed.paths.size() == 1 && !common.ends_with('/');
   if (common.size() > listed.prefix.size()) {
-    return insert_path(tab->input, listed.prefix, common, is_whole);
+    return insert_path(tab->input, listed.prefix, common, is_complete);
   }
   state.status.clear();
   for (const std::string& path : listed.paths) {

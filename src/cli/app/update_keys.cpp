@@ -17,7 +17,7 @@ void expand_truncated(Tab& tab, const Frame& frame, Time now) {
     Entry& entry = tab.entries[line.at.entry];
     const std::size_t last = lines_in(tab, line.at.entry, frame.transcript_columns, now).size() - 1;
     const bool folded = is_foldable(entry) && !entry.open.value_or(tab.unfolded);
-    if (line.at.line == last && entry.done && !folded && left_out(entry) > 0) {
+    if (line.at.line == last && entry.ended && !folded && left_out(entry) > 0) {
       if (!tab.top) {
         tab.top = anchor_at_end(tab, frame.transcript_rows, frame.transcript_columns, now);
       }
@@ -99,11 +99,11 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
     case Action::stop:
       return stop(state, effects);
     case Action::leave_if_empty:
-      return state.input().empty() ? leave(state, ExitReason::done, effects)
+      return state.input().empty() ? leave(state, ExitReason::quit, effects)
                                    : state.input().erase_after();
     case Action::close_tab:
       if (state.tab() == nullptr) {
-        return leave(state, ExitReason::done, effects);
+        return leave(state, ExitReason::quit, effects);
       }
       return close_tab(state, *state.tab(), effects);
     case Action::next_tab:
@@ -146,7 +146,7 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
       return state.tab() == nullptr ? void() : begin_search(state, LineSearch::Kind::transcript);
     case Action::open_editor:
       effects.emplace_back(OpenEditor{.tab = state.tab() == nullptr ? TabId{} : state.tab()->id,
-                                      .text = state.input().whole()});
+                                      .text = state.input().unfolded_text()});
       return;
     case Action::help:
       return run_command(state, "/help", effects);

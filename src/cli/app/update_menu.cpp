@@ -18,7 +18,7 @@ bool needs_file(std::string_view name) {
 std::vector<Menu::Item> commands_with(std::string_view text) {
   std::vector<Menu::Item> out;
   for (const SlashCommand& command : slash_commands(Surface::screen)) {
-    if (command.name.find(text.substr(1)) != std::string_view::npos) {
+    if (command.name.contains(text.substr(1))) {
       out.push_back({.name = std::string(command.name),
                      .arguments = std::string(command.arguments),
                      .help = std::string(command.help)});

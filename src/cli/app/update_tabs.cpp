@@ -104,7 +104,7 @@ void on_tab_closed(State& state, TabId id) {
   bool was_shown = false;
   if (Tab* const tab = state.find(id); tab != nullptr) {
     late_warnings = std::move(tab->late_warnings);
-    typed = tab->input.whole();
+    typed = tab->input.unfolded_text();
     was_shown = tab == state.tab();
   }
   drop_tab(state, id);
@@ -124,13 +124,13 @@ void run_resume(State& state, std::string_view text, Effects& effects) {
   Tab* const tab = state.tab();
   const TabId id = tab == nullptr ? TabId{} : tab->id;
   const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
-  const std::string_view rest = trimmed(text.substr(word.size()));
-  if (rest.empty() && (word.empty() || word == "list")) {
+  const std::string_view argument = trimmed(text.substr(word.size()));
+  if (argument.empty() && (word.empty() || word == "list")) {
     effects.emplace_back(ListResumable{.tab = id});
-  } else if (word == "clear" && rest.empty()) {
+  } else if (word == "clear" && argument.empty()) {
     effects.emplace_back(CountClosed{.tab = id});
-  } else if (word == "delete" && !rest.empty()) {
-    effects.emplace_back(DeleteStored{.tab = id, .sel = std::string(rest)});
+  } else if (word == "delete" && !argument.empty()) {
+    effects.emplace_back(DeleteStored{.tab = id, .sel = std::string(argument)});
   } else if (word == "delete") {
     announce(state, tab, Entry::Kind::warning, "/resume delete needs a number, an id or a title");
   } else if (Tab* const added = add_tab(state, ""); added != nullptr) {

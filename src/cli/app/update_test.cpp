@@ -45,7 +45,7 @@ TEST(Update, SendsAMessageAndStreamsItsAnswer) {
   update(state, AnswerStored{.tab = tab.id, .model = "m", .usage = {}, .at = state.now});
   update(state, end_of(state));
   EXPECT_EQ(tab.phase, Tab::Phase::idle);
-  EXPECT_TRUE(tab.entries[1].done);
+  EXPECT_TRUE(tab.entries[1].ended);
 }
 
 TEST(Update, QueuesQuestionsDuringAnAnswer) {

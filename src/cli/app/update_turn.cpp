@@ -7,19 +7,18 @@
 #include "base/text.h"
 #include "cli/app/update.h"
 #include "cli/process/process.h"
+#include "cli/program/interrupts.h"
 #include "reprise/message.h"
 #include "store/usage_sum.h"
 
 namespace reprise::cli::app {
 namespace {
 
-constexpr std::chrono::seconds kDoublePressWindow{2};
-
 // Marks entries as finished: thoughts fold, and pending tool calls have failed.
 void finish_entries(Tab& tab) {
   for (Entry& entry : tab.entries) {
-    if (!entry.done) {
-      entry.done = true;
+    if (!entry.ended) {
+      entry.ended = true;
       entry.failed = entry.failed || entry.kind == Entry::Kind::tool;
       entry.changed();
     }
@@ -56,7 +55,7 @@ void unqueue_questions(Tab& tab) {
 
 void restore_input(Tab& tab, std::string_view text, const std::vector<std::string>& files) {
   if (!text.empty()) {
-    tab.input.set(cat(text, tab.input.empty() ? "" : "\n", tab.input.whole()));
+    tab.input.set(cat(text, tab.input.empty() ? "" : "\n", tab.input.unfolded_text()));
   }
   tab.attached.insert(tab.attached.begin(), files.begin(), files.end());
 }
@@ -71,11 +70,14 @@ void begin_turn(Tab& tab) {
 
 namespace {
 
+// A reverse iterator; rend() if there is none.
+auto last_question(Tab& tab) {
+  return std::find_if(tab.entries.rbegin(), tab.entries.rend(),
+                      [](const Entry& entry) { return entry.kind == Entry::Kind::question; });
+}
+
 void drop_last_turn(Tab& tab) {
-  const auto question =
-      std::find_if(tab.entries.rbegin(), tab.entries.rend(),
-                   [](const Entry& entry) { return entry.kind == Entry::Kind::question; });
-  if (question != tab.entries.rend()) {
+  if (const auto question = last_question(tab); question != tab.entries.rend()) {
     tab.entries.erase(std::prev(question.base()), tab.entries.end());
   }
 }
@@ -83,10 +85,7 @@ void drop_last_turn(Tab& tab) {
 }  // namespace
 
 void edit_last_question(Tab& tab) {
-  const auto question =
-      std::find_if(tab.entries.rbegin(), tab.entries.rend(),
-                   [](const Entry& entry) { return entry.kind == Entry::Kind::question; });
-  if (question != tab.entries.rend()) {
+  if (const auto question = last_question(tab); question != tab.entries.rend()) {
     tab.input.set(question->text);
     tab.editing = true;
   }
@@ -96,10 +95,7 @@ void copy_answer(State& state, Effects& effects) {
   Tab* const tab = state.tab();
   std::string text;
   if (tab != nullptr) {
-    const auto question =
-        std::find_if(tab->entries.rbegin(), tab->entries.rend(),
-                     [](const Entry& entry) { return entry.kind == Entry::Kind::question; });
-    for (auto entry = question.base(); entry != tab->entries.end(); ++entry) {
+    for (auto entry = last_question(*tab).base(); entry != tab->entries.end(); ++entry) {
       if (entry->kind == Entry::Kind::answer) {
         text += cat(text.empty() ? "" : "\n\n", entry->text);
       }
@@ -174,12 +170,12 @@ void ask_next(Tab& tab, Effects& effects) {
 
 void on_text(Tab& tab, Entry::Kind kind, std::string_view text) {
   Entry* entry = last_running(tab);
-  if (entry == nullptr || entry->kind != kind || entry->done) {
+  if (entry == nullptr || entry->kind != kind || entry->ended) {
     if (entry != nullptr && entry->kind == Entry::Kind::thinking) {
-      entry->done = true;
+      entry->ended = true;
       entry->changed();
     }
-    entry = &add_entry(tab, {.kind = kind, .done = false});
+    entry = &add_entry(tab, {.kind = kind, .ended = false});
   }
   entry->text += text;
   entry->changed();
@@ -191,13 +187,13 @@ void on_tool_call(Tab& tab, const ToolUseBlock& call) {
                   .text = call.name,
                   .id = call.id,
                   .input = call.input.text(),
-                  .done = false});
+                  .ended = false});
 }
 
 void on_answer(Tab& tab, const AnswerStored& answer) {
   for (Entry& entry : tab.entries) {
-    if (!entry.done && entry.kind != Entry::Kind::tool) {
-      entry.done = true;
+    if (!entry.ended && entry.kind != Entry::Kind::tool) {
+      entry.ended = true;
       entry.changed();
     }
   }
@@ -246,12 +242,13 @@ void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects
 }
 
 void stop(State& state, Effects& effects) {
-  const bool twice = state.stopped_at && state.now - *state.stopped_at < kDoublePressWindow;
+  const bool is_double_press =
+      state.stopped_at && state.now - *state.stopped_at < kDoublePressWindow;
   if (state.leaving) {
     effects.emplace_back(CancelPending{});
     return;
   }
-  if (twice) {
+  if (is_double_press) {
     leave(state, ExitReason::stopped, effects);
     return;
   }
@@ -290,9 +287,10 @@ void escape(State& state, Effects& effects) {
   if (tab->phase != Tab::Phase::idle || !tab->input.empty()) {
     return;
   }
-  const bool twice = state.escaped_at && state.now - *state.escaped_at < kDoublePressWindow;
-  state.escaped_at = twice ? std::nullopt : std::optional(state.now);
-  if (twice) {
+  const bool is_double_press =
+      state.escaped_at && state.now - *state.escaped_at < kDoublePressWindow;
+  state.escaped_at = is_double_press ? std::nullopt : std::optional(state.now);
+  if (is_double_press) {
     edit_last_question(*tab);
   }
 }

@@ -77,13 +77,13 @@ class Archive final : public Command {
 class Restore final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--all", "", "everything in the trash, from all folders", &all_}},
+    return {.options = {{"--all", "", "restore everything in the trash, from all folders", &all_}},
             .arguments = {{"SEL", "sessions in the trash or the archive", &sels_}}};
   }
 
   Result<Exit> run(Context& context) override {
     if (all_ == !sels_.empty()) {
-      return context.console().wrong_usage(all_ ? "--all and SEL cannot be used together"
+      return context.console().usage_error(all_ ? "--all and SEL cannot be used together"
                                                 : "name a session, or use --all");
     }
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
@@ -100,7 +100,7 @@ class Restore final : public Command {
     std::int64_t done = 0;
     std::vector<SessionInfo> restored;
     for (const SessionInfo& info : found.sessions) {
-      context.console().progress("restoring", done++, std::ssize(found.sessions));
+      context.console().progress({"restoring", done++, std::ssize(found.sessions)});
       const auto result = restore(*store, info);
       if (all_ && !result && result.error().code == Code::conflict) {
         context.console().warn(result.error().message);  // the others are not affected
@@ -118,7 +118,7 @@ class Restore final : public Command {
     const bool is_one = sels_.size() == 1;
     REPRISE_TRY(is_one ? show_session(context, *store, found.sessions.front().id)
                        : show_sessions(context, *store, restored));
-    return is_whole ? Exit::done : Exit::failed;
+    return is_whole ? Exit::success : Exit::failed;
   }
 
  private:

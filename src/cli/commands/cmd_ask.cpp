@@ -29,7 +29,7 @@ class Ask final : public Command {
                      &files_},
                     {"--go-on", "", "continue an answer that was interrupted", &go_on_},
                     {"--save", "FILE", "also write the answer to a file", &save_},
-                    {"--no-stream", "", "show the answer when it is complete", &no_stream_},
+                    {"--no-stream", "", "print the answer only when it is complete", &no_stream_},
                     {"--dry-run", "", "show the request without sending it", &dry_run_}},
         .arguments = {{"PROMPT", "the question; - reads standard input", &words_}}};
     add_run_flags(table, flags_);
@@ -37,8 +37,8 @@ class Ask final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    if (const std::string_view wrong = wrong_usage(); !wrong.empty()) {
-      return context.console().wrong_usage(wrong);
+    if (const std::string_view message = usage_error(); !message.empty()) {
+      return context.console().usage_error(message);
     }
     std::optional<JsonAnswer> events;
     if (context.globals().json && !dry_run_) {
@@ -52,12 +52,12 @@ class Ask final : public Command {
       context.console().report(exit.error());
     }
     const Exit code = exit ? *exit : exit_for(exit.error().code);
-    events->done(code);
+    events->finish(code);
     return code;
   }
 
  private:
-  std::string_view wrong_usage() const {
+  std::string_view usage_error() const {
     if (newest_ && sel_) {
       return "-c and -r cannot be used together";
     }
@@ -114,7 +114,7 @@ class Ask final : public Command {
     if (!go_on_) {
       REPRISE_ASSIGN(prompt, this->prompt());
       if (trimmed(prompt).empty() && files_.empty()) {
-        return context.console().wrong_usage(
+        return context.console().usage_error(
             "nothing to ask; give a prompt, pipe one in, or attach a file");
       }
     }
@@ -154,15 +154,13 @@ class Ask final : public Command {
                                    std::vector<Block> blocks) {
     REPRISE_ASSIGN(const std::string request, started.conversation->dry_run(std::move(blocks)));
     if (context.globals().json) {
-      std::string out;
-      json::ObjectWriter(out).field("event", "request").field("text", request).close();
-      context.console().print_json(out);
+      context.console().print_json(json::object_of("event", "request", "text", request));
     } else {
       context.console().out().write(context.console().out().is_terminal() ? terminal_text(request)
                                                                           : request);
       context.console().out().write(request.ends_with('\n') ? "" : "\n");
     }
-    return Exit::done;
+    return Exit::success;
   }
 
   Result<Exit> answer(Context& context, StartedSession& started, std::vector<Block> blocks,
@@ -207,7 +205,7 @@ class Ask final : public Command {
       }
       return std::unexpected(std::move(error));
     }
-    return stored ? Exit::done : Exit::unsaved;
+    return stored ? Exit::success : Exit::unsaved;
   }
 
   // The answer is already stored, so failing to write the extra file is only a warning.

@@ -21,12 +21,10 @@ class BackupCommand final : public Command {
     REPRISE_TRY(backup->backup(target));
     context.console().end_progress();
     if (context.globals().json) {
-      std::string out;
-      json::ObjectWriter(out).field("backup", target.string()).close();
-      context.console().print_json(out);
+      context.console().print_json(json::object_of("backup", target.string()));
     }
     context.console().notice(cat("wrote ", target.string()));
-    return Exit::done;
+    return Exit::success;
   }
 
  private:

@@ -171,17 +171,17 @@ Result<Ended> run_chat_once(Context& context, const ChatRequest& request, const 
 
 Result<Exit> run_chat(Context& context, ChatRequest& request, JsonAnswer* events) {
   // Created before the editor, whose destructor restores the terminal even after a signal.
-  Interrupts interrupts(kReplPatience);
+  Interrupts interrupts(kInterruptsMax);
   const std::unique_ptr<LineSource> source = open_line_source(context);
   if (request.choose) {
     REPRISE_ASSIGN(const std::optional<SessionId> chosen,
                    choose_session(context, *source, request.all, interrupts.token()));
     if (!chosen) {
-      return Exit::done;
+      return Exit::success;
     }
     request.sel = chosen->str();
   }
-  for (Exit exit = Exit::done;;) {
+  for (Exit exit = Exit::success;;) {
     REPRISE_ASSIGN(const Ended ended,
                    run_chat_once(context, request, {*source, interrupts, events}));
     exit = std::max(exit, ended.exit);
@@ -224,7 +224,7 @@ Result<Exit> run_chat(Context& context, ChatRequest request) {
     context.console().report(exit.error());
   }
   const Exit code = exit ? *exit : exit_for(exit.error().code);
-  events.done(code);
+  events.finish(code);
   return code;
 }
 
@@ -252,7 +252,7 @@ Result<bool> offer_provider(Context& context, RunFlags& flags) {
       case 's': {
         REPRISE_ASSIGN(const Exit exit, make_setup()->run(context));
         context.config().forget_settings();
-        if (exit != Exit::done) {
+        if (exit != Exit::success) {
           return false;
         }
         break;
@@ -289,20 +289,20 @@ class Chat final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (newest_ && sel_) {
-      return context.console().wrong_usage("-c and -r cannot be used together");
+      return context.console().usage_error("-c and -r cannot be used together");
     }
     if (new_ && (newest_ || sel_)) {
-      return context.console().wrong_usage("--new cannot be used with -c or -r");
+      return context.console().usage_error("--new cannot be used with -c or -r");
     }
     if (path_ && (!flags_.mode || newest_ || sel_)) {
-      return context.console().wrong_usage(
+      return context.console().usage_error(
           "a folder can only be given with --mode and a new session");
     }
     if (path_) {
       REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
       REPRISE_ASSIGN(const Mode* const mode, find_mode(*settings, flags_));
       if (mode != nullptr && mode->path == PathPolicy::none) {
-        return context.console().wrong_usage(
+        return context.console().usage_error(
             cat("mode ", mode->name, " takes no folder: leave out '", *path_, "', or set mode.",
                 mode->name, ".path to optional"));
       }

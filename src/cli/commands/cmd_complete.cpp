@@ -15,7 +15,7 @@
 namespace reprise::cli {
 namespace {
 
-using Rest = Completion::Rest;
+using ShellPaths = Completion::ShellPaths;
 
 // The parsed command line.
 struct Line {
@@ -91,7 +91,7 @@ class Complete final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    context.console().divert([](Console::Kind, std::string_view) {});
+    context.console().set_sink([](Console::Kind, std::string_view) {});
     const std::string current = words_.empty() ? "" : words_.back();
     if (!words_.empty()) {
       words_.pop_back();
@@ -104,9 +104,9 @@ class Complete final : public Command {
     line.prefix = current;
     Context there(line.globals, context.environment(), context.console().out(),
                   context.console().err());
-    there.console().divert([](Console::Kind, std::string_view) {});
+    there.console().set_sink([](Console::Kind, std::string_view) {});
     print(context, complete(there, line, globals, current));
-    return Exit::done;
+    return Exit::success;
   }
 
  private:
@@ -116,8 +116,9 @@ class Complete final : public Command {
                                         candidate.help.empty() ? "" : "\t",
                                         terminal_line(candidate.help), "\n"));
     }
-    if (completion.rest != Rest::nothing) {
-      context.console().out().write(completion.rest == Rest::files ? ":files\n" : ":folders\n");
+    if (completion.shell_paths != ShellPaths::none) {
+      context.console().out().write(completion.shell_paths == ShellPaths::files ? ":files\n"
+                                                                                : ":folders\n");
     }
   }
 
@@ -173,7 +174,7 @@ class Complete final : public Command {
       return complete_stores(context);
     }
     if (option.value == "FILE") {
-      return {.rest = Rest::files};
+      return {.shell_paths = ShellPaths::files};
     }
     if (option.names == "--mode") {
       return complete_modes(context);
@@ -200,7 +201,7 @@ class Complete final : public Command {
     }
     if (spec.name == "SOURCE") {
       Completion out = complete_histories();
-      out.rest = Rest::files;
+      out.shell_paths = ShellPaths::files;
       return out;
     }
     if (spec.name == "SEL") {
@@ -217,18 +218,18 @@ class Complete final : public Command {
       return complete_stores(context);
     }
     if (spec.name == "FILE") {
-      return {.rest = Rest::files};
+      return {.shell_paths = ShellPaths::files};
     }
     if (spec.name == "PATH") {
-      return {.rest = Rest::folders};
+      return {.shell_paths = ShellPaths::folders};
     }
-    return current.empty() ? Completion{} : Completion{.rest = Rest::files};
+    return current.empty() ? Completion{} : Completion{.shell_paths = ShellPaths::files};
   }
 
   static Completion setting(Context& context, const Line& line) {
     const std::string& action = line.words.front();
     if (action == "trust") {
-      return {.rest = Rest::folders};
+      return {.shell_paths = ShellPaths::folders};
     }
     if (action == "set" && line.words.size() == 2) {
       return setting_value(context, line.words.back());

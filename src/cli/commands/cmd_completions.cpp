@@ -109,7 +109,7 @@ class Completions final : public Command {
     } else {
       context.console().out().write(fish_completions());
     }
-    return Exit::done;
+    return Exit::success;
   }
 
  private:

@@ -58,7 +58,7 @@ std::string settings_template() {
 )");
 }
 
-constexpr std::string_view kReach[] = {"yes", "if trusted", "no"};  // by Reach
+constexpr std::string_view kProjectAccess[] = {"yes", "if trusted", "no"};  // by RequiredTrust
 
 std::string section_prefix(const ConfigKey& key) {
   return key.is_in(Section::top)        ? ""
@@ -70,7 +70,8 @@ class ConfigCommand final : public Command {
  public:
   ArgumentTable arguments() override {
     return {
-        .options = {{"--context", "", "with init: a context file for this project", &context_}},
+        .options = {{"--context", "", "with init: create a context file for this project",
+                     &context_}},
         .arguments = {{"ACTION",
                        "show (the default), keys, get KEY, set KEY VALUE…, edit, trust [FOLDER], "
                        "path or init",
@@ -83,10 +84,10 @@ class ConfigCommand final : public Command {
   Result<Exit> run(Context& context) override {
     const std::string action = action_.value_or("show");
     if (context_ && action != "init") {
-      return context.console().wrong_usage("--context can only be used with init");
+      return context.console().usage_error("--context can only be used with init");
     }
-    if (const std::string_view wrong = wrong_words(action); !wrong.empty()) {
-      return context.console().wrong_usage(wrong);
+    if (const std::string_view message = words_error(action); !message.empty()) {
+      return context.console().usage_error(message);
     }
     if (action == "get") {
       return get(context);
@@ -113,7 +114,7 @@ class ConfigCommand final : public Command {
   }
 
  private:
-  std::string_view wrong_words(std::string_view action) const {
+  std::string_view words_error(std::string_view action) const {
     if (action == "get") {
       return words_.size() == 1 ? "" : "config get takes one KEY";
     }
@@ -139,7 +140,7 @@ class ConfigCommand final : public Command {
       } else {
         context.console().out().write(cat(terminal_line(setting.value), "\n"));
       }
-      return Exit::done;
+      return Exit::success;
     }
     return fail(Code::not_found, cat(name, " is not set"));
   }
@@ -161,11 +162,11 @@ class ConfigCommand final : public Command {
     }
     REPRISE_ASSIGN(const std::string literal, toml_value(path, values));
     REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
-    REPRISE_ASSIGN(const std::string before, text_of(file));
+    REPRISE_ASSIGN(const std::string before, config_text(file));
     REPRISE_ASSIGN(const std::string after, with_setting(before, path, literal));
-    REPRISE_TRY(write(file, after));
+    REPRISE_TRY(write_config(file, after));
     context.console().notice(cat("set ", words_.front(), " in ", file.string()));
-    return Exit::done;
+    return Exit::success;
   }
 
   // A provider may be set up after it is chosen, so a table of its name is enough.
@@ -180,7 +181,7 @@ class ConfigCommand final : public Command {
   // Edits a copy, which replaces the file only if it is valid.
   static Result<Exit> edit(Context& context) {
     REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
-    REPRISE_ASSIGN(std::string text, text_of(file));
+    REPRISE_ASSIGN(std::string text, config_text(file));
     const std::string before = text;
     if (text.empty()) {
       text = settings_template();
@@ -203,11 +204,11 @@ class ConfigCommand final : public Command {
     }
     if (text == before) {
       context.console().notice("nothing changed");
-      return Exit::done;
+      return Exit::success;
     }
-    REPRISE_TRY(write(file, text));
+    REPRISE_TRY(write_config(file, text));
     context.console().notice(cat("saved ", file.string()));
-    return Exit::done;
+    return Exit::success;
   }
 
   // The given folder, or that of the project's file, or the current one.
@@ -224,17 +225,17 @@ class ConfigCommand final : public Command {
       return fail(Code::not_found, cat("there is no folder ", named.string()));
     }
     REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
-    REPRISE_ASSIGN(const std::string before, text_of(file));
+    REPRISE_ASSIGN(const std::string before, config_text(file));
     REPRISE_ASSIGN(const std::vector<std::string> trusted, trusted_folders(before, file.string()));
     if (is_trusted(folder, trusted)) {
       context.console().notice(cat(folder.string(), " is already trusted"));
-      return Exit::done;
+      return Exit::success;
     }
     REPRISE_ASSIGN(const std::string after, with_trusted_folder(before, folder.native()));
-    REPRISE_TRY(write(file, after));
+    REPRISE_TRY(write_config(file, after));
     context.console().notice(cat("the settings of projects in ", folder.string(),
                                  " are trusted now; see ", file.string()));
-    return Exit::done;
+    return Exit::success;
   }
 
   static Result<Exit> keys(Context& context) {
@@ -243,56 +244,31 @@ class ConfigCommand final : public Command {
     json::ArrayWriter array(document);
     for (const ConfigKey& key : config_keys()) {
       const std::string name = cat(section_prefix(key), key.name);
-      const std::string_view reach = kReach[static_cast<std::size_t>(key.reach)];
-      rows.push_back({name, expected_value(key), std::string(reach), std::string(key.help)});
+      const std::string_view project_access =
+          kProjectAccess[static_cast<std::size_t>(key.required_trust)];
+      rows.push_back(
+          {name, expected_value(key), std::string(project_access), std::string(key.help)});
       array.item();
-      json::ObjectWriter(document)
-          .field("key", name)
-          .field("value", expected_value(key))
-          .field("project", reach)
-          .field("help", key.help)
-          .close();
+      json::append_object(document, "key", name, "value", expected_value(key), "project",
+                          project_access, "help", key.help);
     }
     array.close();
     if (context.globals().json) {
       context.console().print_json(document);
-      return Exit::done;
+      return Exit::success;
     }
     const std::vector<Column> columns = {{.heading = "key"},
                                          {.heading = "value", .flexible = true},
                                          {.heading = "in a project", .optional = true},
                                          {.heading = "what it sets"}};
-    const bool terminal = context.console().out().is_terminal();
-    const auto width = static_cast<std::size_t>(context.console().out().columns());
-    context.console().out().write(
-        format_table(columns, rows, terminal ? width : std::numeric_limits<std::size_t>::max()));
-    return Exit::done;
+    Output& out = context.console().out();
+    out.write(format_table(columns, rows, out.text_columns()));
+    return Exit::success;
   }
 
   // Resolves symbolic links, so that the target is changed.
   static Result<std::filesystem::path> user_file(Context& context) {
     return resolve_path(context.config().sources().user_file);
-  }
-
-  // "" if there is no file.
-  static Result<std::string> text_of(const std::filesystem::path& file) {
-    REPRISE_ASSIGN(const FileKind kind, kind_of_target(file));
-    return kind == FileKind::none ? Result<std::string>("") : read_file(file, kConfigBytesMax);
-  }
-
-  // Replaces the file if the text is valid; private, as it may contain secrets.
-  static Result<> write(const std::filesystem::path& file, std::string_view text) {
-    REPRISE_TRY(check_config(text, file.string()));
-    REPRISE_TRY(make_private_folders(file.parent_path()));
-    return replace_file(file, text, [](const std::filesystem::path& temporary) -> Result<> {
-      std::error_code code;
-      std::filesystem::permissions(
-          temporary, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
-          code);
-      return code ? Result<>(fail(Code::io, cat("cannot make ", temporary.parent_path().string(),
-                                                "'s settings private: ", code.message())))
-                  : Result<>();
-    });
   }
 
   static Result<Exit> show(Context& context) {
@@ -309,7 +285,7 @@ class ConfigCommand final : public Command {
         continue;
       }
       object.key(setting.name);
-      json::ObjectWriter(out).field("value", setting.value).field("from", from).close();
+      json::append_object(out, "value", setting.value, "from", from);
     }
     object.close();
     if (context.globals().json) {
@@ -318,7 +294,7 @@ class ConfigCommand final : public Command {
       context.console().notice(
           cat("store: ", http::masked_url(context.config().store_url(*settings))));
     }
-    return Exit::done;
+    return Exit::success;
   }
 
   static Result<Exit> path(Context& context) {
@@ -327,21 +303,17 @@ class ConfigCommand final : public Command {
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter object(out);
-      object.field("user", sources.user_file.string());
-      if (project.empty()) {
-        object.null("project");
-      } else {
-        object.field("project", project.string());
-      }
-      object.close();
+      object.field("user", sources.user_file.string())
+          .text_or_null("project", project.string())
+          .close();
       context.console().print_json(out);
-      return Exit::done;
+      return Exit::success;
     }
     context.console().out().write(cat(terminal_line(sources.user_file.string()), "\n"));
     if (!project.empty()) {
       context.console().out().write(cat(terminal_line(project.string()), "\n"));
     }
-    return Exit::done;
+    return Exit::success;
   }
 
   static Result<Exit> init(Context& context) {
@@ -358,7 +330,7 @@ class ConfigCommand final : public Command {
     }
     REPRISE_TRY(replace_file(file, settings_template()));
     context.console().notice(cat("wrote ", file.string()));
-    return Exit::done;
+    return Exit::success;
   }
 
   static Result<Exit> init_context(Context& context) {
@@ -369,7 +341,7 @@ class ConfigCommand final : public Command {
     context.console().notice(cat("wrote ", file.string(), "; it will hold the session: ",
                                  "keep it out of version control unless others may read it"));
     context.console().notice("use it with --store context: in this folder and below");
-    return Exit::done;
+    return Exit::success;
   }
 
   std::optional<std::string> action_;

@@ -46,18 +46,18 @@ class CopyCommand final : public Command {
                    context.stores().open_at(to_, {.access = Access::write}));
     const Interrupts interrupts;
     json::ArrayWriter array(rows_);
-    std::int64_t all = 0;
+    std::int64_t total = 0;
     for (const SessionInfo& info : found.sessions) {
-      all += info.head.value;
+      total += info.head.value;
     }
-    std::int64_t before = 0;
+    std::int64_t done = 0;
     for (const SessionInfo& info : found.sessions) {
       const auto progress = [&](const Progress& of_session) {
-        context.console().progress(of_session.work, before + of_session.done, all);
+        context.console().progress({of_session.work, done + of_session.done, total});
       };
       auto copied = copy_session(*source, *target, info.id,
                                  {.stop = interrupts.token(), .progress = progress});
-      before += info.head.value;
+      done += info.head.value;
       if (!copied && copied.error().code == Code::cancelled) {
         return std::unexpected(std::move(copied).error());
       }
@@ -73,7 +73,7 @@ class CopyCommand final : public Command {
   // Copies what conversations could not save.
   Result<Exit> replay_outboxes(Context& context) {
     if (!sels_.empty()) {
-      return context.console().wrong_usage(
+      return context.console().usage_error(
           "spill: is always copied as a whole; leave the sessions out");
     }
     REPRISE_ASSIGN(const auto files,
@@ -116,7 +116,7 @@ class CopyCommand final : public Command {
     print(context);
     const bool is_whole =
         failed_ == 0 && !is_damaged_ && counts_[CopyOutcome::conflict] == 0 && damage_.empty();
-    return is_whole ? Exit::done : Exit::failed;
+    return is_whole ? Exit::success : Exit::failed;
   }
 
   Result<FoundSessions> chosen(Context& context, Source& source) const {

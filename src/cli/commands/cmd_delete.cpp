@@ -44,8 +44,8 @@ class Clear final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {{"-a,--all", "", "sessions of all folders", &all_},
-                        {"--trash", "", "empty the trash: remove what is in it for good", &trash_},
-                        {"--purge", "", "remove for good", &purge_}},
+                        {"--trash", "", "empty the trash, removing its sessions for good", &trash_},
+                        {"--purge", "", "remove for good, bypassing the trash", &purge_}},
             .arguments = {}};
   }
 
@@ -68,7 +68,7 @@ class Clear final : public Command {
     if (trash_ && count == 0 && found.damage.empty() && !context.globals().json) {
       context.console().notice(
           cat("the trash is empty", all ? "" : "; --all empties the trash of all folders"));
-      return Exit::done;
+      return Exit::success;
     }
     const std::string_view of =
         store->capabilities().many_folders ? all ? "all folders" : "this folder" : "this store";
@@ -77,12 +77,13 @@ class Clear final : public Command {
                                         : trash_    ? " trashed"
                                                     : "",
                                         count == 1 ? " session of " : " sessions of ", of);
-    return ask_and_remove(context, *store, found,
-                          {.description = description,
-                           .removal = purge_ || trash_ ? Removal::purge : Removal::trash,
-                           .nothing = cat("no ", has_archive ? "archived " : "", "sessions",
-                                          all ? "" : " in this folder; --all clears all folders"),
-                           .unconfirmed_max = has_archive ? std::size_t{1} : 0});
+    return ask_and_remove(
+        context, *store, found,
+        {.description = description,
+         .removal = purge_ || trash_ ? Removal::purge : Removal::trash,
+         .empty_message = cat("no ", has_archive ? "archived " : "", "sessions",
+                              all ? "" : " in this folder; --all clears all folders"),
+         .unconfirmed_max = has_archive ? std::size_t{1} : 0});
   }
 
  private:
@@ -100,7 +101,7 @@ class Cleanup final : public Command {
         .options = {{"--older-than", "AGE",
                      "closed longer ago than this, such as 90d (default: 30d)", &older_than_},
                     {"--dry-run", "", "show what would be removed, without removing it", &dry_run_},
-                    {"--purge", "", "remove for good", &purge_}},
+                    {"--purge", "", "remove for good, bypassing the trash", &purge_}},
         .arguments = {}};
   }
 
@@ -108,7 +109,7 @@ class Cleanup final : public Command {
     const std::string age = older_than_.value_or(std::string(kOlderThan));
     const auto duration = parse_duration(age);
     if (!duration) {
-      return context.console().wrong_usage(
+      return context.console().usage_error(
           cat("--older-than must be an age such as 30d, 12h or 4w, not '", age, "'"));
     }
     REPRISE_ASSIGN(Store* const store, dry_run_ ? context.stores().open(Access::read)
@@ -118,13 +119,13 @@ class Cleanup final : public Command {
     if (dry_run_) {
       show(context, found.sessions);
       warn_of_damage(context, found.damage);
-      return found.damage.empty() ? Exit::done : Exit::failed;
+      return found.damage.empty() ? Exit::success : Exit::failed;
     }
     return ask_and_remove(context, *store, found,
                           {.description = cat(counted(std::ssize(found.sessions), "session"),
                                               " closed more than ", age, " ago"),
                            .removal = purge_ ? Removal::purge : Removal::trash,
-                           .nothing = cat("no session was closed more than ", age, " ago")});
+                           .empty_message = cat("no session was closed more than ", age, " ago")});
   }
 
  private:

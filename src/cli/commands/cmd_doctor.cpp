@@ -45,8 +45,8 @@ struct Finding {
   bool is_ok = true;     // false: a turn would not be stored or answered
 };
 
-std::string library_state(std::string_view what, std::initializer_list<const char*> names) {
-  return DynamicLibrary::load(what, names) ? "found" : "missing";
+std::string library_state(std::string_view title, std::initializer_list<const char*> names) {
+  return DynamicLibrary::load(title, names) ? "found" : "missing";
 }
 
 // The folder, or its nearest existing parent.
@@ -65,14 +65,6 @@ std::string write_advice(const fs::path& path, int os_errno) {
                             : os_errno == ENOSPC ? "free some space"
                                                  : cat("make ", path.string(), " writable");
   return cat(first, ", or name another store with --store");
-}
-
-const StoreKind* kind_of_url(std::string_view url) {
-  const std::string_view scheme = url.substr(0, url.find(':'));
-  const auto kinds = store_kinds();
-  const auto found = std::ranges::find_if(
-      kinds, [&](const StoreKind& kind) { return kind.name == scheme || kind.alias == scheme; });
-  return found == kinds.end() ? nullptr : &*found;
 }
 
 class Doctor final : public Command {
@@ -103,7 +95,7 @@ class Doctor final : public Command {
     const auto problems =
         std::ranges::count_if(findings_, [](const Finding& finding) { return !finding.is_ok; });
     if (problems == 0) {
-      return Exit::done;
+      return Exit::success;
     }
     context.console().warn(cat(counted(problems, "problem"), " that would keep a turn from being ",
                                "stored or answered"));
@@ -198,13 +190,11 @@ class Doctor final : public Command {
 
   void store(Context& context, const std::string& url) {
     add("store", url);
-    const StoreKind* const kind = kind_of_url(url);
+    const StoreKind* const kind = find_store_kind(url);
     const bool has_path = kind != nullptr && (kind->location == StoreKind::Location::file ||
                                               kind->location == StoreKind::Location::folder);
     if (has_path) {
-      std::string path = url.substr(url.find(':') + 1);
-      path = path.substr(0, path.find('?'));
-      store_file(context.config().path_named(path), *kind);
+      store_file(context.config().path_named(store_path(url).value_or("")), *kind);
     }
     // The outbox: messages that a server did not accept.
     if (kind != nullptr && kind->location == StoreKind::Location::server) {
@@ -443,13 +433,7 @@ class Doctor final : public Command {
       array.item();
       json::ObjectWriter item(out);
       item.field("name", finding.name).field("value", finding.value);
-      item.field("ok", finding.is_ok);
-      if (finding.fix.empty()) {
-        item.null("fix");
-      } else {
-        item.field("fix", finding.fix);
-      }
-      item.close();
+      item.field("ok", finding.is_ok).text_or_null("fix", finding.fix).close();
     }
     array.close();
     object.close();

@@ -9,6 +9,7 @@
 #include "cli/output/session_json.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
+#include "cli/session/removal.h"
 #include "reprise/export.h"
 #include "reprise/sessions.h"
 
@@ -61,22 +62,23 @@ class Export final : public Command {
                      "a file, or a folder: an existing one, or a name that ends with /", &output_},
                     {"-a,--all", "", "every session except those in the trash", &all_},
                     {"--force", "", "overwrite existing files", &force_},
-                    {"--into-tool", "", "write where the format's tool keeps its sessions",
+                    {"--into-tool", "",
+                     "write to the folder where the format's tool keeps its sessions",
                      &into_tool_}},
-        .arguments = {{"SEL", "the sessions", &sels_}}};
+        .arguments = {{"SEL", "the sessions to export", &sels_}}};
   }
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
     source_ = source;
     if (sels_.empty() != all_) {
-      return context.console().wrong_usage(all_ ? "--all and SEL cannot be used together"
+      return context.console().usage_error(all_ ? "--all and SEL cannot be used together"
                                                 : "name a session, or use --all");
     }
     REPRISE_ASSIGN(sessions_, chosen_sessions(context, *source));
     const ExportFormat& format = chosen_format(context.globals().json);
     if (into_tool_ && format.tool.empty()) {
-      return context.console().wrong_usage(
+      return context.console().usage_error(
           cat("--into-tool needs the format of a tool; ", format.name, " is not one"));
     }
     if (!output_ && into_tool_) {
@@ -102,9 +104,7 @@ class Export final : public Command {
     SessionQuery query;
     query.states = {SessionState::active, SessionState::closed, SessionState::archived};
     REPRISE_ASSIGN(FoundSessions found, find_all_sessions(source, query));
-    for (const Damage& part : found.damage) {
-      context.console().warn(cat(part.where, ": ", part.reason));
-    }
+    warn_of_damage(context, found.damage);
     return std::move(found.sessions);
   }
 
@@ -178,20 +178,20 @@ class Export final : public Command {
 
   Result<Exit> to_standard_output(Context& context, Source& source, const ExportFormat& format) {
     if (sessions_.size() > 1 && !format.holds_many_sessions) {
-      return context.console().wrong_usage("several sessions need a folder: -o FOLDER/");
+      return context.console().usage_error("several sessions need a folder: -o FOLDER/");
     }
     StandardOutput output(context.console().out(), format);
     for (const SessionInfo& info : sessions_) {
       REPRISE_ASSIGN(const ExportResult exported, export_session(source, info.id, format, output));
       report(context, info, exported);
     }
-    return is_damaged_ ? Exit::failed : Exit::done;
+    return is_damaged_ ? Exit::failed : Exit::success;
   }
 
   Result<Exit> to_file(Context& context, Source& source, const ExportFormat& format,
                        const fs::path& file) {
     if (sessions_.size() > 1 && !format.holds_many_sessions) {
-      return context.console().wrong_usage("several sessions need a folder: -o FOLDER/");
+      return context.console().usage_error("several sessions need a folder: -o FOLDER/");
     }
     std::vector<SessionId> ids;
     std::ranges::transform(sessions_, std::back_inserter(ids), &SessionInfo::id);
@@ -253,14 +253,15 @@ class Export final : public Command {
           .close();
       context.console().print_json(out);
     }
-    const std::string what = cat(counted(static_cast<std::int64_t>(sessions_.size()), "session"),
-                                 ", ", counted(messages_, "message"));
-    context.console().notice(files_.size() == 1 ? cat("wrote ", files_.front().string(), ": ", what)
-                                                : cat("wrote ", files_.size(), " files: ", what));
+    const std::string summary = cat(counted(static_cast<std::int64_t>(sessions_.size()), "session"),
+                                    ", ", counted(messages_, "message"));
+    context.console().notice(files_.size() == 1
+                                 ? cat("wrote ", files_.front().string(), ": ", summary)
+                                 : cat("wrote ", files_.size(), " files: ", summary));
     if (!format.import_command.empty() && !files_.empty()) {
       context.console().notice(cat("to continue there: ", command_for(format, sessions_.front())));
     }
-    return is_damaged_ ? Exit::failed : Exit::done;
+    return is_damaged_ ? Exit::failed : Exit::success;
   }
 
   // The command that opens the first session in that tool.

@@ -29,7 +29,7 @@ class Fork final : public Command {
       title_ = std::string(trimmed(terminal_line(*title_)));
     }
     if (title_ && title_->empty()) {
-      return context.console().wrong_usage("the title is empty");
+      return context.console().usage_error("the title is empty");
     }
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, Use::change));

@@ -14,22 +14,23 @@ namespace {
 class Help final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"-a,--all", "", "every command and the options of all", &all_}},
-            .arguments = {{"COMMAND", "the command to explain", &command_}}};
+    return {
+        .options = {{"-a,--all", "", "list all commands and the options of every command", &all_}},
+        .arguments = {{"COMMAND", "the command to explain", &command_}}};
   }
 
   Result<Exit> run(Context& context) override {
     if (!command_) {
       context.console().out().write(all_ ? all_help(all_commands()) : program_help(all_commands()));
-      return Exit::done;
+      return Exit::success;
     }
     const CommandEntry* const entry = find_command(*command_);
     if (entry == nullptr) {
-      return context.console().wrong_usage(unknown_command(*command_));
+      return context.console().usage_error(unknown_command(*command_));
     }
     const std::unique_ptr<Command> command = entry->make();
     context.console().out().write(command_help(*entry, command->arguments()));
-    return Exit::done;
+    return Exit::success;
   }
 
  private:
@@ -239,7 +240,7 @@ class Man final : public Command {
     }
     context.console().out().write(
         cat(out, kSelecting, stores(), slash_commands_section(), examples(), kTail));
-    return Exit::done;
+    return Exit::success;
   }
 };
 

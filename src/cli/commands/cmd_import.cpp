@@ -104,9 +104,10 @@ struct Counts {
 class ImportCommand final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--watch", "", "keep importing what is new, until Ctrl-C", &watch_},
+    return {.options = {{"--watch", "", "keep importing new sessions until Ctrl-C", &watch_},
                         {"--unit", "", "print a systemd user unit that runs --watch", &unit_},
-                        {"-n,--dry-run", "", "show what would be imported and stop", &dry_run_}},
+                        {"-n,--dry-run", "", "show what would be imported, without importing it",
+                         &dry_run_}},
             .arguments = {{"SOURCE",
                            "another tool's history: claude:, codex:FOLDER or a path; without it, "
                            "all that are found",
@@ -116,7 +117,7 @@ class ImportCommand final : public Command {
   Result<Exit> run(Context& context) override {
     if (unit_) {
       context.console().out().write(kUnit);
-      return Exit::done;
+      return Exit::success;
     }
     const bool is_auto = sources_.empty() || (sources_.size() == 1 && sources_.front() == kAuto);
     std::vector<FoundSource> sources;
@@ -136,12 +137,12 @@ class ImportCommand final : public Command {
       print_found(context, sources);
     }
     if (dry_run_ || sources.empty()) {
-      return Exit::done;
+      return Exit::success;
     }
     if (is_auto) {
-      REPRISE_ASSIGN(const bool agreed, context.console().confirm("import all of them?"));
-      if (!agreed) {
-        return Exit::done;
+      REPRISE_ASSIGN(const bool confirmed, context.console().confirm("import all of them?"));
+      if (!confirmed) {
+        return Exit::success;
       }
     }
     const Interrupts interrupts;
@@ -170,7 +171,7 @@ class ImportCommand final : public Command {
       const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(
           std::chrono::steady_clock::now() - start);
       if (!watch.wait(std::max(kPauseMin, kIdleFactor * spent), interrupts.token())) {
-        return Exit::done;
+        return Exit::success;
       }
     }
   }
@@ -237,7 +238,7 @@ class ImportCommand final : public Command {
       REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
       if (kind == nullptr) {
         std::error_code error;
-        if (url.find(':') == std::string::npos && !fs::exists(url, error)) {
+        if (!url.contains(':') && !fs::exists(url, error)) {
           return fail(Code::not_found, cat("there is no file or folder '", url, "'"));
         }
         return fail(
@@ -272,9 +273,7 @@ class ImportCommand final : public Command {
                       age_text(found.newest(), context.clock().now())});
     }
     Output& out = context.console().out();
-    out.write(format_table(columns, rows,
-                           out.is_terminal() ? static_cast<std::size_t>(out.columns())
-                                             : std::numeric_limits<std::size_t>::max()));
+    out.write(format_table(columns, rows, out.text_columns()));
   }
 
   enum class Verbosity : std::uint8_t { all, changes };
@@ -291,11 +290,11 @@ class ImportCommand final : public Command {
     std::int64_t done = 0;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       warn_of_damage(context, sources[i].listed.damage);
-      context.console().progress("importing", done, total);
+      context.console().progress({"importing", done, total});
       import_sessions(
           {*sources[i].source, sources[i].kind->name, sources[i].listed.sessions}, *store,
           [&](const SessionInfo& info, const Result<ImportedSession>& imported) {
-            context.console().progress("importing", ++done, total);
+            context.console().progress({"importing", ++done, total});
             note(context, info, imported, counts[i]);
           },
           interrupts.token());
@@ -329,12 +328,12 @@ class ImportCommand final : public Command {
     const bool has_changes = std::ranges::any_of(
         counts, [](const Counts& count) { return count.messages > 0 || count.failed > 0; });
     if (verbosity == Verbosity::changes && !has_changes) {
-      return Exit::done;
+      return Exit::success;
     }
     if (context.globals().json) {
       context.console().print_json(document(sources, counts));
     }
-    Exit exit = Exit::done;
+    Exit exit = Exit::success;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       if (verbosity == Verbosity::changes && counts[i].messages == 0 && counts[i].failed == 0) {
         continue;
@@ -363,11 +362,8 @@ class ImportCommand final : public Command {
           .field("sessions", static_cast<std::int64_t>(sources[i].listed.sessions.size()))
           .field("messages", sources[i].messages())
           .field("bytes", bytes_of(sources[i].path));
-      if (const Time newest = sources[i].newest(); newest == Time{}) {
-        object.null("newest_at");
-      } else {
-        object.field("newest_at", format_time(newest));
-      }
+      const Time newest = sources[i].newest();
+      object.text_or_null("newest_at", newest == Time{} ? "" : format_time(newest));
       if (i < counts.size()) {
         for (const auto& [outcome, count] : counts[i].sessions) {
           object.field(to_string(outcome), count);

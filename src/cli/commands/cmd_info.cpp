@@ -73,7 +73,7 @@ class Info final : public Command {
       context.console().out().write(usage_table(turns.turns));
     }
     warn_of_damage(context, turns.damage);
-    return turns.damage.empty() ? Exit::done : Exit::failed;
+    return turns.damage.empty() ? Exit::success : Exit::failed;
   }
 
  private:

@@ -9,6 +9,7 @@
 #include "cli/output/table.h"
 #include "cli/program/search_files.h"
 #include "cli/program/store_opener.h"
+#include "cli/session/removal.h"
 #include "cli/settings/time_value.h"
 #include "reprise/sessions.h"
 #include "session/import.h"
@@ -61,13 +62,11 @@ class List final : public Command {
     } else {
       print(context, page);
     }
-    for (const Damage& part : page.damage) {
-      context.console().warn(cat("cannot read ", part.where, ": ", part.reason));
-    }
+    warn_of_damage(context, page.damage);
     if (!page.next.empty()) {
       context.console().notice(cat("for more, add --after ", page.next));
     }
-    return page.damage.empty() ? Exit::done : Exit::failed;
+    return page.damage.empty() ? Exit::success : Exit::failed;
   }
 
  private:
@@ -116,8 +115,8 @@ class List final : public Command {
   static Result<SessionPage> find_imported(Source& source, std::string_view tool,
                                            SessionQuery query) {
     const std::size_t limit = query.limit;
-    SessionPage all;
-    for (bool more = true; more && all.sessions.size() < limit;) {
+    SessionPage found;
+    for (bool more = true; more && found.sessions.size() < limit;) {
       query.limit = kPageMax;
       REPRISE_ASSIGN(SessionPage page, list_by_author(source, query));
       for (SessionInfo& info : page.sessions) {
@@ -128,52 +127,52 @@ class List final : public Command {
         REPRISE_ASSIGN(const std::optional<Session> session, source.find(info.id));
         const auto origin = session ? origin_of(*session) : std::nullopt;
         if (origin && origin->tool == tool) {
-          all.sessions.push_back(std::move(info));
-          if (all.sessions.size() == limit) {
+          found.sessions.push_back(std::move(info));
+          if (found.sessions.size() == limit) {
             break;
           }
         }
       }
-      std::ranges::move(page.damage, std::back_inserter(all.damage));
+      std::ranges::move(page.damage, std::back_inserter(found.damage));
       more = !page.next.empty();
-      all.next = more || all.sessions.size() == limit ? query.after : "";
+      found.next = more || found.sessions.size() == limit ? query.after : "";
     }
-    return all;
+    return found;
   }
 
   // Sessions with a dead process are found by a query and are all on the first page. Other
-  // incomplete answers are found by the ends of sessions, at most kLookedAtMax per page.
+  // incomplete answers are found by the ends of sessions, at most kScannedMax per page.
   static Result<SessionPage> find_interrupted(Source& source, SessionQuery query) {
     const std::size_t limit = query.limit;
-    SessionPage all;
+    SessionPage found;
     if (query.after.empty()) {
       SessionQuery answering = query;
       answering.answering_only = true;
       answering.limit = kPageMax;
-      REPRISE_ASSIGN(all, list_by_author(source, answering));
-      std::erase_if(all.sessions, [](const SessionInfo& info) { return !is_interrupted(info); });
-      all.next.clear();
+      REPRISE_ASSIGN(found, list_by_author(source, answering));
+      std::erase_if(found.sessions, [](const SessionInfo& info) { return !is_interrupted(info); });
+      found.next.clear();
     }
-    std::size_t found = 0;
-    for (std::size_t scanned = 0; found < limit && scanned < kScannedMax;) {
-      query.limit = limit - found;
+    std::size_t count = 0;
+    for (std::size_t scanned = 0; count < limit && scanned < kScannedMax;) {
+      query.limit = limit - count;
       REPRISE_ASSIGN(SessionPage page, list_by_author(source, query));
       mark_incomplete_answers(source, page);
       scanned += page.sessions.size();
-      const std::size_t before = all.sessions.size();
-      std::ranges::copy_if(page.sessions, std::back_inserter(all.sessions),
+      const std::size_t before = found.sessions.size();
+      std::ranges::copy_if(page.sessions, std::back_inserter(found.sessions),
                            &SessionInfo::incomplete);
-      found += all.sessions.size() - before;
-      std::ranges::move(page.damage, std::back_inserter(all.damage));
-      query.after = all.next = page.next;
+      count += found.sessions.size() - before;
+      std::ranges::move(page.damage, std::back_inserter(found.damage));
+      query.after = found.next = page.next;
       if (page.next.empty()) {
         break;
       }
     }
-    std::ranges::stable_sort(all.sessions, [](const SessionInfo& a, const SessionInfo& b) {
+    std::ranges::stable_sort(found.sessions, [](const SessionInfo& a, const SessionInfo& b) {
       return a.pinned != b.pinned ? a.pinned : a.updated_at > b.updated_at;
     });
-    return all;
+    return found;
   }
 
   static std::string document(const SessionPage& page) {
@@ -210,10 +209,8 @@ class List final : public Command {
         rows.back().push_back(terminal_line(context.config().short_path(info.working_dir)));
       }
     }
-    const bool terminal = context.console().out().is_terminal();
-    const auto width = static_cast<std::size_t>(context.console().out().columns());
-    context.console().out().write(
-        format_table(columns, rows, terminal ? width : std::numeric_limits<std::size_t>::max()));
+    Output& out = context.console().out();
+    out.write(format_table(columns, rows, out.text_columns()));
   }
 
   bool all_ = false;

@@ -41,7 +41,7 @@ class Models final : public Command {
                    default_model_for(context, flags_, choice, models));
     if (context.globals().json) {
       context.console().print_json(document(choice, models, model_name));
-      return Exit::done;
+      return Exit::success;
     }
     for (const ModelInfo& model : models) {
       context.console().out().write(
@@ -55,7 +55,7 @@ class Models final : public Command {
               : cat("the default model, ", model_name,
                     ", is not one of them; choose one with `reprise config set model NAME`"));
     }
-    return Exit::done;
+    return Exit::success;
   }
 
  private:
@@ -65,23 +65,16 @@ class Models final : public Command {
     json::ArrayWriter array(out);
     for (const ModelInfo& model : models) {
       array.item();
-      json::ObjectWriter object(out);
-      object.field("id", model.id);
-      add(object, "name", model.name);
-      object.field("provider", choice.name).field("default", model.id == model_name);
-      add(object, "ends_on", model.ends_on);
-      object.close();
+      json::ObjectWriter(out)
+          .field("id", model.id)
+          .text_or_null("name", model.name)
+          .field("provider", choice.name)
+          .field("default", model.id == model_name)
+          .text_or_null("ends_on", model.ends_on)
+          .close();
     }
     array.close();
     return out;
-  }
-
-  static void add(json::ObjectWriter& object, std::string_view name, const std::string& text) {
-    if (text.empty()) {
-      object.null(name);
-    } else {
-      object.field(name, text);
-    }
   }
 
   RunFlags flags_;

@@ -22,7 +22,7 @@ class Rename final : public Command {
     const std::string joined = terminal_line(join_prompt(words_, ""));
     const std::string title(trimmed(joined));
     if (title.empty()) {
-      return context.console().wrong_usage("the title is empty");
+      return context.console().usage_error("the title is empty");
     }
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, Use::change));

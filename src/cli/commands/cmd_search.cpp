@@ -21,7 +21,7 @@ std::string query_text(const std::vector<std::string>& words) {
   std::string query;
   for (std::string_view word : words) {
     query += query.empty() ? "" : " ";
-    if (word.find('"') != std::string_view::npos || word.find(' ') == std::string_view::npos) {
+    if (word.contains('"') || !word.contains(' ')) {
       query += word;
       continue;
     }
@@ -71,7 +71,7 @@ class SearchMessages final : public Command {
               {.min = 1, .max = kPageMax}},
              {"--after", "CURSOR", "continue a search after this cursor", &after_}},
         .arguments = {{.name = "WORDS",
-                       .help = "words, \"a phrase\", begin*, -without",
+                       .help = "words, \"a phrase\", prefix*, -excluded",
                        .target = &words_,
                        .required = true,
                        .dashed = true}}};
@@ -194,23 +194,21 @@ class SearchMessages final : public Command {
   Result<Exit> print(Context& context, const SearchPage& page) const {
     if (context.globals().json) {
       context.console().print_json(hits_document(page, source_names_));
-      return Exit::done;
+      return Exit::success;
     }
     if (page.hits.empty()) {
       context.console().notice("no messages found");
-      return Exit::done;
+      return Exit::success;
     }
     Output& out = context.console().out();
-    const std::size_t columns = out.is_terminal() ? static_cast<std::size_t>(out.columns())
-                                                  : std::numeric_limits<std::size_t>::max();
     out.write(hit_lines(page.hits, {.sources = source_names_,
                                     .now = context.clock().now(),
-                                    .columns = columns,
+                                    .columns = out.text_columns(),
                                     .colour = context.is_coloured(out.is_terminal())}));
     if (!page.next.empty()) {
       context.console().notice(cat("for more, add --after ", page.next));
     }
-    return Exit::done;
+    return Exit::success;
   }
 
   std::vector<std::string> words_;

@@ -1,13 +1,10 @@
 // reprise setup: asks for provider, key and model, tests them with a request, and writes the user's
 // settings.
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <iterator>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/http.h"
@@ -71,7 +68,7 @@ class Setup final : public Command {
     if (answers.candidate.provider.kind->has_server()) {
       REPRISE_TRY(ask_key(*settings, answers));
       REPRISE_TRY(ask_model(answers));
-      REPRISE_TRY(try_it(answers));
+      REPRISE_TRY(try_request(answers));
     }
     return write(answers);
   }
@@ -110,31 +107,31 @@ class Setup final : public Command {
 
   // Local servers that respond, then providers whose key is set.
   std::vector<ProviderCandidate> candidates(const Settings& settings) {
-    std::vector<ProviderCandidate> all;
+    std::vector<ProviderCandidate> candidates;
     const auto chat = find_provider(settings, kCompatibleKind);
     for (const LocalServer& server : local_servers(*context_, kSetupServerTimeout)) {
       if (!chat) {
         break;
       }
       const auto known = find_provider_at(*chat->kind, server.base_url);
-      all.push_back({.provider = known.value_or(*chat),
-                     .base_url = known ? "" : server.base_url,
-                     .description = cat(server.name, " at ", server.base_url, ", ",
-                                        counted(std::ssize(server.models), "model")),
-                     .is_found = true,
-                     .is_local = true});
+      candidates.push_back({.provider = known.value_or(*chat),
+                            .base_url = known ? "" : server.base_url,
+                            .description = cat(server.name, " at ", server.base_url, ", ",
+                                               counted(std::ssize(server.models), "model")),
+                            .is_found = true,
+                            .is_local = true});
     }
     for (const std::string_view name : provider_names()) {
       const auto provider = find_provider(settings, name);
-      const bool is_present = std::ranges::any_of(all, [&](const ProviderCandidate& other) {
+      const bool is_present = std::ranges::any_of(candidates, [&](const ProviderCandidate& other) {
         return other.provider.name == name && other.base_url.empty();
       });
       if (provider && !is_present) {
-        all.push_back(known_candidate(*provider));
+        candidates.push_back(known_candidate(*provider));
       }
     }
-    std::ranges::stable_partition(all, &ProviderCandidate::is_found);
-    return all;
+    std::ranges::stable_partition(candidates, &ProviderCandidate::is_found);
+    return candidates;
   }
 
   ProviderCandidate known_candidate(const NamedProvider& provider) const {
@@ -269,7 +266,7 @@ class Setup final : public Command {
     return answers.model.empty() ? fail(Code::invalid_argument, "no model given") : Result<>();
   }
 
-  Result<> try_it(const Answers& answers) {
+  Result<> try_request(const Answers& answers) {
     REPRISE_ASSIGN(const auto provider, connect(answers));
     FixedMessages messages(
         {reprise::message_of(role::kUser, {TextBlock{"Answer with the word ready.", {}}})});
@@ -293,11 +290,7 @@ class Setup final : public Command {
   Result<Exit> write(const Answers& answers) {
     const std::filesystem::path named = context_->config().sources().user_file;
     REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(named));
-    auto text = read_file(file, kConfigBytesMax);
-    if (!text && text.error().code != Code::not_found) {
-      return std::unexpected(text.error());
-    }
-    std::string after = text.value_or("");
+    REPRISE_ASSIGN(std::string text, config_text(file));
     const std::string name = answers.candidate.provider.name;
     const auto set = [&](const std::string& key, const std::string& value) -> Result<> {
       if (value.empty()) {
@@ -305,7 +298,7 @@ class Setup final : public Command {
       }
       REPRISE_ASSIGN(const KeyPath path, parse_key_path(key));
       REPRISE_ASSIGN(const std::string literal, toml_value(path, {value}));
-      REPRISE_ASSIGN(after, with_setting(after, path, literal));
+      REPRISE_ASSIGN(text, with_setting(text, path, literal));
       return {};
     };
     const std::string section = cat("providers.", name, ".");
@@ -315,19 +308,12 @@ class Setup final : public Command {
     REPRISE_TRY(set(section + "base_url", answers.candidate.base_url));
     REPRISE_TRY(set(section + "env_key", is_default ? "" : answers.env_key));
     REPRISE_TRY(set(section + "key_command", answers.key_command));
-    REPRISE_TRY(check_config(after, file.string()));
-    REPRISE_TRY(make_private_folders(file.parent_path()));
-    REPRISE_TRY(replace_file(file, after, [](const std::filesystem::path& temporary) -> Result<> {
-      // The key's command must be private to its owner.
-      return ::chmod(temporary.c_str(), 0600) == 0
-                 ? Result<>()
-                 : std::unexpected(os_error("make private", temporary, errno));
-    }));
+    REPRISE_TRY(write_config(file, text));
     context_->console().notice(
         cat("saved in ", context_->config().short_path(file.string()),
             "; `reprise` starts a chat with ",
             answers.model.empty() ? name : cat(answers.model, " of ", name)));
-    return Exit::done;
+    return Exit::success;
   }
 
   Context* context_ = nullptr;

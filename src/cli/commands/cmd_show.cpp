@@ -99,14 +99,15 @@ std::optional<MessageSelector> parse_message_selector(std::string_view text) {
 class Show final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--format", "FORMAT", "md or json", &format_, {"md", "json"}},
-                        {"--full", "", "tool calls, results and thinking at full length", &full_},
-                        {"--raw", "", "the Markdown as it is, without a pager", &raw_}},
-            .arguments = {{"SEL",
-                           "a number from the last list, an id or a title; last is the newest; "
-                           "SEL#SEQ starts at that "
-                           "message",
-                           &sel_, true}}};
+    return {
+        .options = {{"--format", "FORMAT", "md or json", &format_, {"md", "json"}},
+                    {"--full", "", "show tool calls, results and thinking at full length", &full_},
+                    {"--raw", "", "print the Markdown source, without a pager", &raw_}},
+        .arguments = {{"SEL",
+                       "a number from the last list, an id or a title; last is the newest; "
+                       "SEL#SEQ starts at that "
+                       "message",
+                       &sel_, true}}};
   }
 
   Result<Exit> run(Context& context) override {
@@ -119,7 +120,7 @@ class Show final : public Command {
     for (const Damage& part : report.damage) {
       context.console().warn(cat(part.where, ": ", part.reason));
     }
-    return report.damage.empty() ? Exit::done : Exit::failed;
+    return report.damage.empty() ? Exit::success : Exit::failed;
   }
 
  private:

@@ -1,11 +1,11 @@
 // reprise stats: usage and cost of sessions.
 
 #include <algorithm>
-#include <ctime>
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
+#include "cli/output/session_text.h"
 #include "cli/output/table.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/search_files.h"
@@ -41,16 +41,9 @@ std::vector<std::string_view> by_names() {
   return names;
 }
 
-// The day in local time.
 std::string local_day(Time time) {
-  const std::time_t seconds =
-      std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
-  std::tm parts{};
-  std::array<char, 32> text{};
-  if (::localtime_r(&seconds, &parts) == nullptr) {
-    return "";
-  }
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts)};
+  constexpr std::size_t kDateBytes = 10;  // "2026-01-18"
+  return local_time(time).substr(0, kDateBytes);
 }
 
 // "$12.34", "$0.0042"; a "+" means that some requests have no known price.
@@ -93,8 +86,7 @@ class Stats final : public Command {
     REPRISE_ASSIGN(const Statistics statistics,
                    compute_statistics(sources_, query, prices, interrupts.token(),
                                       [&context](const Progress& progress) {
-                                        context.console().progress(progress.work, progress.done,
-                                                                   progress.total);
+                                        context.console().progress(progress);
                                       }));
     context.console().end_progress();
     if (context.globals().json) {
@@ -105,7 +97,7 @@ class Stats final : public Command {
     for (const Damage& part : statistics.damage) {
       context.console().warn(cat(part.where, ": ", part.reason));
     }
-    return statistics.damage.empty() ? Exit::done : Exit::failed;
+    return statistics.damage.empty() ? Exit::success : Exit::failed;
   }
 
  private:
@@ -168,11 +160,11 @@ class Stats final : public Command {
     std::string total;
     append_row(total, statistics.total, false);
     const PriceList& standard = standard_prices();
-    const std::vector<std::string> places(standard.sources.begin(), standard.sources.end());
+    const std::vector<std::string> source_urls(standard.sources.begin(), standard.sources.end());
     std::string prices;
     json::ObjectWriter(prices)
         .field("as_of", standard.as_of)
-        .raw("sources", json::array_of(places))
+        .raw("sources", json::array_of(source_urls))
         .close();
     std::string out;
     json::ObjectWriter(out)

@@ -29,15 +29,15 @@ class StoreCommand final : public Command {
   Result<Exit> run(Context& context) override {
     if (action_ == "migrate") {
       return all_tenants_
-                 ? context.console().wrong_usage("--all-tenants can only be used with sweep")
+                 ? context.console().usage_error("--all-tenants can only be used with sweep")
                  : migrate(context);
     }
     if (action_ != "sweep") {
-      return context.console().wrong_usage(
+      return context.console().usage_error(
           cat("unknown action '", action_.value_or(""), "'; use migrate or sweep"));
     }
     if (dry_run_) {
-      return context.console().wrong_usage("--dry-run can only be used with migrate");
+      return context.console().usage_error("--dry-run can only be used with migrate");
     }
     return sweep(context);
   }
@@ -59,7 +59,7 @@ class StoreCommand final : public Command {
     context.console().notice(steps.empty() ? "the tables are up to date"
                              : dry_run_    ? "nothing was changed"
                                            : "the tables are up to date now");
-    return Exit::done;
+    return Exit::success;
   }
 
   void print_steps(Context& context, const std::vector<std::string>& steps) const {
@@ -83,8 +83,8 @@ class StoreCommand final : public Command {
     bool clock_jumped = false;
   };
 
-  static Result<> sweep_one(Context& context, Store& store, const Settings& settings,
-                            Swept& swept) {
+  static Result<> sweep_tenant(Context& context, Store& store, const Settings& settings,
+                               Swept& swept) {
     REPRISE_ASSIGN(const std::int64_t forgotten,
                    store.capabilities().tenants->forget_operations(kOperationsAge));
     ++swept.tenants;
@@ -94,11 +94,11 @@ class StoreCommand final : public Command {
     }
     const auto age = parse_duration(*settings.retention);
     REPRISE_ASSERT(age.has_value());  // validated with the settings
-    const RetentionResult done =
+    const RetentionResult result =
         apply_retention(store, *age, context.config().state_folder(), context.clock());
-    swept.trashed += static_cast<std::int64_t>(done.moved);
-    swept.clock_jumped = done.clock_jumped;
-    return done.error ? Result<>(std::unexpected(*done.error)) : Result<>();
+    swept.trashed += static_cast<std::int64_t>(result.moved);
+    swept.clock_jumped = result.clock_jumped;
+    return result.error ? Result<>(std::unexpected(*result.error)) : Result<>();
   }
 
   Result<Exit> sweep(Context& context) const {
@@ -114,16 +114,16 @@ class StoreCommand final : public Command {
       Tenants& tenants = *store->capabilities().tenants;
       REPRISE_ASSIGN(const auto names, tenants.names());
       for (const std::string& name : names) {
-        REPRISE_ASSIGN(const auto one, tenants.of(name));
-        if (auto done = sweep_one(context, *one, *settings, swept); !done) {
-          return fail_with_context(cat("tenant ", name), std::move(done).error());
+        REPRISE_ASSIGN(const auto tenant, tenants.of(name));
+        if (auto result = sweep_tenant(context, *tenant, *settings, swept); !result) {
+          return fail_with_context(cat("tenant ", name), std::move(result).error());
         }
       }
     } else {
-      REPRISE_TRY(sweep_one(context, *store, *settings, swept));
+      REPRISE_TRY(sweep_tenant(context, *store, *settings, swept));
     }
     report(context, *settings, swept);
-    return Exit::done;
+    return Exit::success;
   }
 
   void report(Context& context, const Settings& settings, const Swept& swept) const {

@@ -25,8 +25,8 @@ class TodoCommand final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    if (const std::string wrong = wrong_usage(); !wrong.empty()) {
-      return context.console().wrong_usage(wrong);
+    if (const std::string message = usage_error(); !message.empty()) {
+      return context.console().usage_error(message);
     }
     REPRISE_ASSIGN(Store* const store, action_ ? context.stores().open_existing()
                                                : context.stores().open(Access::read));
@@ -39,18 +39,18 @@ class TodoCommand final : public Command {
                 : list->todos(info.id));
     print(context, todos);
     if (action_) {
-      return Exit::done;
+      return Exit::success;
     }
     // Reads no messages, only damage of the session and its todos.
     REPRISE_ASSIGN(const ReadReport report,
                    store->read(info.id, {.from = info.head, .to = info.head},
                                [](const Message&) { return Flow::stop; }));
     warn_of_damage(context, report.damage);
-    return report.damage.empty() ? Exit::done : Exit::failed;
+    return report.damage.empty() ? Exit::success : Exit::failed;
   }
 
  private:
-  std::string wrong_usage() {
+  std::string usage_error() {
     if (!action_) {
       return "";
     }

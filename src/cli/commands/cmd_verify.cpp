@@ -57,7 +57,7 @@ class Verify final : public Command {
     }
     context.console().end_progress();
     print(context, report, repaired);
-    return report.damage.empty() ? Exit::done : Exit::failed;
+    return report.damage.empty() ? Exit::success : Exit::failed;
   }
 
  private:
@@ -68,12 +68,7 @@ class Verify final : public Command {
       object.field("sessions", report.sessions).field("messages", report.messages);
       object.field("messages_lost", report.messages_lost);
       object.raw("damage", damage_document(report.damage));
-      if (repaired.path.empty()) {
-        object.null("repaired");
-      } else {
-        object.field("repaired", repaired.path);
-      }
-      object.close();
+      object.text_or_null("repaired", repaired.path).close();
       context.console().print_json(out);
     }
     for (const Damage& part : report.damage) {

@@ -79,7 +79,7 @@ constexpr CommandEntry kCommands[] = {
      .description =
          "All words must be in the message, in any order: in its text, its thinking, its tool "
          "calls or their results. \"A phrase\" is matched exactly (quoting it for the shell is "
-         "enough), begin* finds words with this beginning, and -without leaves out messages with "
+         "enough), prefix* finds words with this prefix, and -excluded leaves out messages with "
          "the word. Case and accents do not matter; parts of Chinese, Japanese and Korean words "
          "are found.\n\n"
          "Each line shows where the message is, as `reprise show` takes it, its age, the title of "
@@ -136,13 +136,13 @@ constexpr CommandEntry kCommands[] = {
      .make = make_rename},
     {.name = "pin",
      .group = CommandGroup::change,
-     .summary = "list a session before the others",
+     .summary = "keep a session at the top of lists",
      .description = "In lists and in the picker, until `reprise unpin`.",
      .examples = "reprise pin last",
      .make = make_pin},
     {.name = "unpin",
      .group = CommandGroup::change,
-     .summary = "stop listing a session before the others",
+     .summary = "unpin a session",
      .description = "",
      .examples = "reprise unpin 1",
      .make = make_unpin},
@@ -237,7 +237,7 @@ constexpr CommandEntry kCommands[] = {
      .make = make_import},
     {.name = "verify",
      .group = CommandGroup::stores,
-     .summary = "read everything and report what is damaged",
+     .summary = "check everything stored and report damage",
      .description =
          "With --repair, everything that can be read is written to a new store next to the old "
          "one, which is not changed. The exit code is 1 if anything is damaged.",
@@ -260,7 +260,7 @@ constexpr CommandEntry kCommands[] = {
      .make = make_models},
     {.name = "setup",
      .group = CommandGroup::set_up,
-     .summary = "choose a provider, its key and a model, and try them",
+     .summary = "choose a provider, its key and a model, and test them",
      .description =
          "Asks for the provider (local servers that answer come first), for the variable that "
          "holds its key or, after !, a command that prints it, and for the model. It sends one "

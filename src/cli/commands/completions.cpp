@@ -1,4 +1,3 @@
-
 #include "cli/commands/completions.h"
 
 #include <algorithm>
@@ -27,12 +26,12 @@ void add_matching(Source& source, const std::string& prefix, SessionQuery query,
   SessionQuery by_id = query;
   by_id.short_id_prefix = ascii_lower(prefix);
   query.title_contains = prefix;
-  for (const SessionQuery& one : {query, by_id}) {
-    auto found = source.list(one);
+  for (const SessionQuery& lookup : {query, by_id}) {
+    auto found = source.list(lookup);
     for (SessionInfo& info : found ? found->sessions : std::vector<SessionInfo>()) {
       const bool is_new =
           std::ranges::find(page.sessions, info.id, &SessionInfo::id) == page.sessions.end();
-      const bool fits = one.title_contains.empty() || info.title.starts_with(prefix);
+      const bool fits = lookup.title_contains.empty() || info.title.starts_with(prefix);
       if (is_new && fits) {
         page.sessions.push_back(std::move(info));
       }
@@ -120,7 +119,7 @@ Completion complete_stores(Context& context) {
     }
     out.candidates.push_back({std::move(url)});
   }
-  out.rest = Completion::Rest::files;
+  out.shell_paths = Completion::ShellPaths::files;
   return out;
 }
 

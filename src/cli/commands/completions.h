@@ -16,9 +16,9 @@ struct Candidate {
 
 // The candidates for the last word, which may be empty.
 struct Completion {
-  enum class Rest : unsigned char { nothing, files, folders };
+  enum class ShellPaths : unsigned char { none, files, folders };
   std::vector<Candidate> candidates = {};
-  Rest rest = Rest::nothing;  // what the shell adds itself
+  ShellPaths shell_paths = ShellPaths::none;  // added by the shell itself
 };
 
 Completion complete_one_of(const std::vector<std::string_view>& texts);

@@ -60,7 +60,7 @@ void append_rows(std::string& out, std::string_view heading, const std::vector<R
 
 std::string option_left(const OptionSpec& option) {
   const std::string names = joined(split(option.names, ','));
-  if (!names.starts_with("--") && names.find(',') == std::string::npos) {
+  if (!names.starts_with("--") && !names.contains(',')) {
     return option.value.empty() ? names : cat(names, " ", option.value);
   }
   const std::string indent = names.starts_with("--") ? "    " : "";
@@ -144,9 +144,9 @@ examples:
   reprise                               open the app
   reprise ask 'Why is the sky blue?'    ask once, in a new session
   reprise ask -c 'And at night?'        continue the newest session here
-  git diff | reprise ask 'Review this'  ask about what is piped in
+  git diff | reprise ask 'Review this'  ask about piped input
   reprise list                          list the sessions of this folder
-  reprise show last                     read the newest one
+  reprise show last                     show the newest session
 
 more: `reprise help COMMAND`, `reprise help --all`, `reprise man`
 )";

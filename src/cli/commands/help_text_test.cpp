@@ -38,7 +38,7 @@ TEST(HelpText, FitsOnATerminalAndNamesEveryCommandInItsGroup) {
   }
 }
 
-TEST(HelpText, EveryCommandHasItsUsageAndExamplesThatCallIt) {
+TEST(HelpText, ShowsUsageAndExamplesOfEachCommand) {
   for (const CommandEntry& entry : all_commands()) {
     const std::unique_ptr<Command> command = entry.make();
     const std::string help = command_help(entry, command->arguments());
@@ -61,7 +61,7 @@ TEST(HelpText, ListsEveryCommandAndTheGlobalOptions) {
   const std::string help = all_help(all_commands());
   expect_narrow(help);
   for (const CommandEntry& entry : all_commands()) {
-    EXPECT_EQ(help.find(std::string(entry.summary)) == std::string::npos, entry.hidden);
+    EXPECT_EQ(!help.contains(std::string(entry.summary)), entry.hidden);
   }
   EXPECT_NE(help.find("--store URL"), std::string::npos);
 }

@@ -81,10 +81,11 @@ bool accept(Fault& fault, const Slot& slot, const std::vector<std::string>& valu
     }
   }
   if (!std::visit(Assign{values, slot.range}, slot.target)) {
-    const bool whole = std::holds_alternative<std::optional<std::int64_t>*>(slot.target);
-    fault.message = cat(slot.name, " must be ",
-                        number_words(whole ? NumberKind::whole : NumberKind::any, slot.range),
-                        ", not '", values.empty() ? "" : values.back(), "'");
+    const bool is_integer = std::holds_alternative<std::optional<std::int64_t>*>(slot.target);
+    fault.message =
+        cat(slot.name, " must be ",
+            number_words(is_integer ? NumberKind::whole : NumberKind::any, slot.range),
+            ", not '", values.empty() ? "" : values.back(), "'");
     return false;
   }
   return true;

@@ -28,11 +28,11 @@ Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTabl
   const ArgumentTable table = command->arguments();
   if (contains(words, "--help") || contains(words, "-h")) {
     context.console().out().write(command_help(entry, table));
-    return Exit::done;
+    return Exit::success;
   }
   context.console().set_usage(synopsis(entry.name, table));
   if (const auto parsed = parse_arguments(global_table, table, words); !parsed) {
-    return context.console().wrong_usage(parsed.error().message);
+    return context.console().usage_error(parsed.error().message);
   }
   const Result<Exit> outcome = command->run(context);
   if (!outcome) {
@@ -45,16 +45,16 @@ Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTabl
 Exit dispatch(Context& context, const ArgumentTable& global_table, CommandLine line) {
   if (line.command.empty() && contains(line.words, "--version")) {
     context.console().out().write(version_line());
-    return Exit::done;
+    return Exit::success;
   }
   if (line.command.empty() && (contains(line.words, "--help") || contains(line.words, "-h"))) {
     context.console().out().write(program_help(all_commands()));
-    return Exit::done;
+    return Exit::success;
   }
   complete_command(line);
   const CommandEntry* const entry = find_command(line.command);
   if (entry == nullptr) {
-    return context.console().wrong_usage(unknown_command(line.command));
+    return context.console().usage_error(unknown_command(line.command));
   }
   return run_command(context, *entry, global_table, line.words);
 }
@@ -71,7 +71,7 @@ Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment
   Context context(globals, environment, out, err);
   Exit exit = dispatch(context, global_table, std::move(line));
   context.stores().watch().finish(globals);
-  if (const auto written = out.flush(); !written && exit == Exit::done) {
+  if (const auto written = out.flush(); !written && exit == Exit::success) {
     exit = Exit::failed;
     if (!out.is_pipe_broken()) {
       context.console().report(written.error());

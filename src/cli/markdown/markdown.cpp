@@ -1,4 +1,3 @@
-
 #include "cli/markdown/markdown.h"
 
 #include <md4c.h>

@@ -22,7 +22,7 @@ void append_line(Line& line, const Line& more) {
 }
 
 constexpr std::string_view kBetween = " │ ";
-constexpr std::string_view kCrossing = "─┼─";
+constexpr std::string_view kColumnCrossing = "─┼─";
 constexpr std::size_t kBetweenColumns = 3;
 constexpr std::size_t kColumnMin = 5;  // fewer columns break most words
 
@@ -38,10 +38,10 @@ const Line& cell_of(const std::vector<Line>& row, std::size_t column) {
   return column < row.size() ? row[column] : empty;
 }
 
-std::size_t sum_of(const std::vector<std::size_t>& widths, std::size_t most) {
+std::size_t sum_of(const std::vector<std::size_t>& widths, std::size_t width_max) {
   return std::accumulate(
       widths.begin(), widths.end(), std::size_t{0},
-      [most](std::size_t sum, std::size_t width) { return sum + std::min(width, most); });
+      [width_max](std::size_t sum, std::size_t width) { return sum + std::min(width, width_max); });
 }
 
 // The widths that the cells need; the widest columns shrink until all fit. Empty if they cannot.
@@ -58,15 +58,15 @@ std::vector<std::size_t> column_widths(const Table& table, std::size_t width) {
       widths[i] = std::max(widths[i], width_of(cell_of(row, i)));
     }
   }
-  std::size_t most = columns_max;
-  while (most >= kColumnMin && sum_of(widths, most) > columns_max) {
-    --most;
+  std::size_t width_max = columns_max;
+  while (width_max >= kColumnMin && sum_of(widths, width_max) > columns_max) {
+    --width_max;
   }
-  if (sum_of(widths, most) > columns_max) {
+  if (sum_of(widths, width_max) > columns_max) {
     return {};
   }
   std::ranges::transform(widths, widths.begin(),
-                         [most](std::size_t one) { return std::min(one, most); });
+                         [width_max](std::size_t columns) { return std::min(columns, width_max); });
   return widths;
 }
 
@@ -114,7 +114,7 @@ std::vector<Line> in_columns(const Table& table, const std::vector<std::size_t>&
     if (y == 0) {
       Line rule;
       for (std::size_t i = 0; i < widths.size(); ++i) {
-        append(rule, i == 0 ? "" : kCrossing, kDim);
+        append(rule, i == 0 ? "" : kColumnCrossing, kDim);
         for (std::size_t x = 0; x < widths[i]; ++x) {
           append(rule, "─", kDim);
         }
@@ -165,7 +165,7 @@ Style style_of(CodeToken token) {
 
 // Containers beyond the depth limit or the available width are counted, but not indented.
 void BlockLines::push(Container container) {
-  const bool is_wide_enough = columns() >= width_of(container.rest) + kRoomMin;
+  const bool is_wide_enough = columns() >= width_of(container.following) + kRoomMin;
   if (too_deep_ == 0 && is_wide_enough && containers_.size() < kDepthMax) {
     containers_.push_back(std::move(container));
   } else {
@@ -184,7 +184,7 @@ void BlockLines::pop() {
 std::size_t BlockLines::columns() const {
   std::size_t taken = 0;
   for (const Container& container : containers_) {
-    taken += width_of(container.rest);
+    taken += width_of(container.following);
   }
   return width_ - taken;
 }
@@ -195,20 +195,20 @@ void BlockLines::add_gap() {
   }
   Line line;
   for (const Container& container : containers_) {
-    append_line(line, container.rest);
+    append_line(line, container.following);
   }
   done_.push_back(std::move(line));
 }
 
 void BlockLines::add(const std::vector<Line>& lines) {
   for (const Line& line : lines) {
-    Line whole;
+    Line prefixed;
     for (Container& container : containers_) {
-      append_line(whole, container.mark.empty() ? container.rest : container.mark);
+      append_line(prefixed, container.mark.empty() ? container.following : container.mark);
       container.mark.clear();
     }
-    append_line(whole, line);
-    done_.push_back(std::move(whole));
+    append_line(prefixed, line);
+    done_.push_back(std::move(prefixed));
   }
   gap_pending_ = true;
 }
@@ -224,16 +224,16 @@ std::vector<Line> table_lines(const Table& table, std::size_t width) {
 std::vector<Line> coloured_code(std::string_view code, std::string_view language) {
   const std::string safe = terminal_text(code);
   std::vector<Line> out;
-  for (std::string_view rest = safe;;) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
+  for (std::string_view remaining = safe;;) {
+    const std::size_t end = std::min(remaining.find('\n'), remaining.size());
     Line& line = out.emplace_back();
     for_each_code_token(
-        expand_tabs(rest.substr(0, end)), language,
+        expand_tabs(remaining.substr(0, end)), language,
         [&line](std::string_view text, CodeToken token) { append(line, text, style_of(token)); });
-    if (end == rest.size()) {
+    if (end == remaining.size()) {
       return out;
     }
-    rest.remove_prefix(end + 1);
+    remaining.remove_prefix(end + 1);
   }
 }
 

@@ -18,7 +18,7 @@ class BlockLines {
   // A prefix for the lines of a block: "│ " for a quote, the mark and the indent of an item.
   struct Container {
     Line mark = {};  // for the first line only
-    Line rest = {};
+    Line following = {};
   };
   void push(Container container);
   void pop();

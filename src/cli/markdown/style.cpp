@@ -18,14 +18,14 @@ class Wrapper {
  public:
   Wrapper(std::size_t width, const Margin& margin, Breaks breaks)
       : width_(std::max<std::size_t>(width, 1)), margin_(margin), breaks_(breaks) {
-    word_columns_max_ = has_room(margin_.rest) ? width_ - width_of(margin_.rest) : width_;
+    word_columns_max_ = has_room(margin_.following) ? width_ - width_of(margin_.following) : width_;
     begin(margin_.first);
   }
 
   void add(const Span& span) {
-    for (std::string_view rest = span.text; !rest.empty();) {
-      const std::string_view character = rest.substr(0, first_grapheme(rest));
-      rest.remove_prefix(character.size());
+    for (std::string_view remaining = span.text; !remaining.empty();) {
+      const std::string_view character = remaining.substr(0, first_grapheme(remaining));
+      remaining.remove_prefix(character.size());
       add(character, span.style);
     }
   }
@@ -74,7 +74,7 @@ class Wrapper {
       columns_ += blank_columns_;
     } else if (!empty_) {
       lines_.push_back(std::exchange(line_, {}));
-      begin(margin_.rest);
+      begin(margin_.following);
     }
     blanks_.clear();
     blank_columns_ = 0;
@@ -145,16 +145,16 @@ std::vector<Line> wrap_text(std::string_view text, Style style, std::size_t widt
                             const Margin& margin) {
   const std::string safe = terminal_text(text);
   std::vector<Line> out;
-  Margin here = margin;
-  for (std::string_view rest = safe;;) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::ranges::move(wrap({{expand_tabs(rest.substr(0, end)), style}}, width, here),
+  Margin next_margin = margin;
+  for (std::string_view remaining = safe;;) {
+    const std::size_t end = std::min(remaining.find('\n'), remaining.size());
+    std::ranges::move(wrap({{expand_tabs(remaining.substr(0, end)), style}}, width, next_margin),
                       std::back_inserter(out));
-    here.first = here.rest;
-    if (end == rest.size()) {
+    next_margin.first = next_margin.following;
+    if (end == remaining.size()) {
       return out;
     }
-    rest.remove_prefix(end + 1);
+    remaining.remove_prefix(end + 1);
   }
 }
 

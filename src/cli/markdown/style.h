@@ -47,7 +47,7 @@ std::string text_of(const Line& line);
 // width for the others.
 struct Margin {
   Line first = {};
-  Line rest = {};
+  Line following = {};
 };
 
 // Breaks between words if possible, otherwise within a word, but never within a character. Lines

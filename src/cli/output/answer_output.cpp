@@ -119,15 +119,11 @@ void JsonAnswer::begin(const Session& session, bool saved) {
 }
 
 void JsonAnswer::on_text(std::string_view text) {
-  std::string out;
-  json::ObjectWriter(out).field("event", "delta").field("text", text).close();
-  print(out);
+  print(json::object_of("event", "delta", "text", text));
 }
 
 void JsonAnswer::on_thinking(std::string_view text) {
-  std::string out;
-  json::ObjectWriter(out).field("event", "thinking").field("text", text).close();
-  print(out);
+  print(json::object_of("event", "thinking", "text", text));
 }
 
 void JsonAnswer::on_tool_call(const ToolUseBlock& call) {
@@ -142,14 +138,8 @@ void JsonAnswer::on_tool_call(const ToolUseBlock& call) {
 }
 
 void JsonAnswer::on_tool_result(const ToolResultBlock& result) {
-  std::string out;
-  json::ObjectWriter(out)
-      .field("event", "tool_result")
-      .field("tool_use_id", result.tool_use_id)
-      .field("text", result.text)
-      .field("is_error", result.is_error)
-      .close();
-  print(out);
+  print(json::object_of("event", "tool_result", "tool_use_id", result.tool_use_id, "text",
+                        result.text, "is_error", result.is_error));
 }
 
 // Stored answers and results follow a question, so their seq is not 0.
@@ -157,14 +147,8 @@ void JsonAnswer::on_message(const Message& stored) {
   if (stored.seq == Seq{}) {
     return;  // not stored
   }
-  std::string out;
-  json::ObjectWriter(out)
-      .field("event", "message")
-      .field("seq", stored.seq.value)
-      .field("role", stored.role)
-      .field("state", stored.state == MessageState::complete ? "complete" : "incomplete")
-      .close();
-  print(out);
+  print(json::object_of("event", "message", "seq", stored.seq.value, "role", stored.role, "state",
+                        stored.state == MessageState::complete ? "complete" : "incomplete"));
 }
 
 void JsonAnswer::on_usage(const Usage& usage) {
@@ -176,10 +160,8 @@ void JsonAnswer::on_usage(const Usage& usage) {
   print(out);
 }
 
-void JsonAnswer::done(Exit exit) {
-  std::string out;
-  json::ObjectWriter(out).field("event", "done").field("exit", static_cast<int>(exit)).close();
-  print(out);
+void JsonAnswer::finish(Exit exit) {
+  print(json::object_of("event", "done", "exit", static_cast<int>(exit)));
 }
 
 }  // namespace reprise::cli

@@ -50,7 +50,7 @@ class JsonAnswer final : public TurnObserver {
   void on_usage(const Usage& usage) override;
   void on_warning(std::string_view text) override { context_.console().warn(text); }
   void on_note(std::string_view text) override { context_.console().note(text); }
-  void done(Exit exit);
+  void finish(Exit exit);
 
  private:
   void print(std::string_view event);

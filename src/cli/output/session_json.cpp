@@ -138,7 +138,7 @@ Result<Exit> show_session(Context& context, Store& store, const SessionId& id) {
     object.close();
     context.console().print_json(out);
   }
-  return Exit::done;
+  return Exit::success;
 }
 
 Result<Exit> show_sessions(Context& context, Store& store,
@@ -151,7 +151,7 @@ Result<Exit> show_sessions(Context& context, Store& store,
     }
     context.console().print_json(infos_document(now));
   }
-  return Exit::done;
+  return Exit::success;
 }
 
 std::string message_document(const Message& message) {
@@ -179,8 +179,7 @@ std::string damage_document(const std::vector<Damage>& damage) {
   json::ArrayWriter array(out);
   for (const Damage& part : damage) {
     array.item();
-    json::ObjectWriter object(out);
-    object.field("where", part.where).field("reason", part.reason).close();
+    json::append_object(out, "where", part.where, "reason", part.reason);
   }
   array.close();
   return out;
@@ -212,8 +211,7 @@ void append_hit(std::string& out, const SearchHit& hit, const std::string& sourc
   json::ArrayWriter pieces(out);
   for (const auto& [text, matches] : hit.snippet) {
     pieces.item();
-    json::ObjectWriter piece(out);
-    piece.field("text", text).field("matches", matches).close();
+    json::append_object(out, "text", text, "matches", matches);
   }
   pieces.close();
   object.close();
@@ -235,12 +233,7 @@ std::string hits_document(const SearchPage& page, std::span<const std::string> s
     append_hit(out, hit, sources[hit.source]);
   }
   hits.close();
-  if (page.next.empty()) {
-    object.raw("next", "null");
-  } else {
-    object.field("next", page.next);
-  }
-  object.close();
+  object.text_or_null("next", page.next).close();
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/markdown/markdown.h"
 #include "cli/markdown/style.h"
 #include "cli/output/session_json.h"
+#include "cli/output/table.h"
 #include "cli/settings/time_value.h"
 #include "model/known_time.h"
 #include "reprise/session.h"
@@ -118,13 +119,6 @@ constexpr std::string_view kSelectorColour = "\x1b[33m";
 constexpr std::string_view kAgeColour = "\x1b[2m";
 constexpr std::string_view kMatchColour = "\x1b[1;31m";
 
-std::string shorten(std::string_view text, std::size_t columns) {
-  if (display_width(text) <= columns) {
-    return std::string(text);
-  }
-  return cat(width_prefix(text, columns - 1), "…");
-}
-
 std::string padding(std::string_view text, std::size_t columns) {
   return std::string(columns - std::min(columns, display_width(text)), ' ');
 }
@@ -147,7 +141,7 @@ class HitLine {
         safe_text = cat("*", safe_text, "*");
       }
       const std::size_t width = display_width(safe_text);
-      add(shorten(safe_text, left), matches ? kMatchColour : "");
+      add(fit_text(safe_text, left), matches ? kMatchColour : "");
       if (width >= left) {
         break;
       }
@@ -245,7 +239,7 @@ std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view) {
     const std::string& source = view.sources[hit.source];
     rows.push_back({cat(source, source.empty() ? "" : " ", hit_selector(hit)),
                     age_text(hit.time, view.now),
-                    shorten(terminal_line(hit.session.title), kTitleMax)});
+                    fit_text(terminal_line(hit.session.title), kTitleMax)});
     selector_columns = std::max(selector_columns, display_width(rows.back().selector));
     age = std::max(age, display_width(rows.back().age));
     title = std::max(title, display_width(rows.back().title));

@@ -17,15 +17,8 @@ namespace {
 
 constexpr std::string_view kGap = "  ";
 
-std::string fit(std::string_view text, std::size_t width) {
-  if (display_width(text) <= width) {
-    return std::string(text);
-  }
-  return std::string(width_prefix(text, width - 1)) + "…";
-}
-
 void append_cell(std::string& line, std::string_view text, std::size_t width, Alignment align) {
-  const std::string cell = fit(text, width);
+  const std::string cell = fit_text(text, width);
   const std::string padding(width - std::min(width, display_width(cell)), ' ');
   line += align == Alignment::right ? padding + cell : cell + padding;
 }
@@ -58,6 +51,11 @@ std::size_t total_width(const std::vector<TableColumn>& displayed) {
 }
 
 }  // namespace
+
+std::string fit_text(std::string_view text, std::size_t width_max) {
+  return display_width(text) <= width_max ? std::string(text)
+                                          : cat(width_prefix(text, width_max - 1), "…");
+}
 
 std::string format_table(const std::vector<Column>& columns,
                          const std::vector<std::vector<std::string>>& rows, std::size_t width_max) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace reprise::cli {
@@ -20,6 +21,9 @@ struct Column {
 };
 
 inline constexpr std::size_t kFlexibleMin = 10;
+
+// Cut with "…" to this width, which is not 0.
+std::string fit_text(std::string_view text, std::size_t width_max);
 
 // `cells` must be sanitized for terminals. Lines have no trailing blanks.
 std::string format_table(const std::vector<Column>& columns,

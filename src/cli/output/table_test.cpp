@@ -51,7 +51,7 @@ TEST(Table, DropsAnOptionalColumnInTheMiddle) {
             "1  a title  now\n");
 }
 
-TEST(Table, NeverCutsAWideCharacterInTwo) {
+TEST(Table, DoesNotSplitWideCharacters) {
   for (std::size_t width = 18; width < 40; ++width) {
     const std::string text =
         format_table(kColumns, {{"1", "日本語日本語日本語日本語", "now"}}, width);

@@ -42,7 +42,7 @@ ArgumentTable global_arguments(Globals& globals) {
                &globals.insecure},
               {"-q,--quiet", "", "print less on standard error", &globals.quiet},
               {"-v,--verbose", "", "print more on standard error", &globals.verbose},
-              {"--stats", "", "end with a line on what the store did and how long it took",
+              {"--stats", "", "report the store's operations and their times at the end",
                &globals.stats},
               {"--color",
                "WHEN",

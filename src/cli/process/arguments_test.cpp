@@ -130,7 +130,7 @@ TEST(CommandLine, FindsTheCommandAfterGlobalFlags) {
   EXPECT_EQ(split({"--", "list"}).command, "");
 }
 
-TEST(Suggest, FindsTheNearestOrNothing) {
+TEST(Suggest, FindsTheNearestWord) {
   const std::vector<std::string_view> known = {"list", "show", "close", "copy", "config"};
   EXPECT_EQ(nearest("lsit", known), "list");
   EXPECT_EQ(nearest("shwo", known), "show");

@@ -1,4 +1,3 @@
-
 #include "cli/process/console.h"
 
 #include <termios.h>
@@ -81,12 +80,12 @@ void Console::begin_output() {
   }
 }
 
-void Console::progress(std::string_view work, std::int64_t done, std::int64_t total) {
+void Console::progress(const Progress& progress) {
   if (parent_ != nullptr) {
-    return parent_->progress(work, done, total);
+    return parent_->progress(progress);
   }
   if (!sink_ && !globals_.quiet) {
-    bar_.show(work, done, total);
+    bar_.show(progress);
   }
 }
 
@@ -96,9 +95,7 @@ void Console::end_progress() {
 
 void Console::warn(std::string_view text) {
   if (warn_by_events_) {
-    std::string out;
-    json::ObjectWriter(out).field("event", "warning").field("text", text).close();
-    print_json(out);
+    print_json(json::object_of("event", "warning", "text", text));
   }
   write(text, Kind::warning);
 }
@@ -147,7 +144,7 @@ void Console::report(const Error& error) {
   write(error.message);
 }
 
-Exit Console::wrong_usage(std::string_view message) {
+Exit Console::usage_error(std::string_view message) {
   if (usage_.empty()) {
     report({Code::invalid_argument, cat(message, message.ends_with('?') ? " (see `reprise help`)"
                                                                         : "; see `reprise help`")});
@@ -175,7 +172,7 @@ char Console::ask_key(std::string_view question, std::string_view keys, char def
   char c = 0;
   while (::read(STDIN_FILENO, &c, 1) == 1 && c != kCtrlC && c != kCtrlD) {
     c = c == '\n' || c == '\r' ? default_key : ascii_lower(c);
-    if (keys.find(c) != std::string_view::npos) {
+    if (keys.contains(c)) {
       err_.write(cat(std::string_view(&c, 1), "\n"));
       (void)err_.flush();
       return c;
@@ -231,9 +228,9 @@ Result<> Console::ask_consent_once(const std::string& question, std::string no_t
   if (!question_sink_ && (sink_ || !can_ask())) {
     return fail(Code::invalid_argument, std::move(no_terminal));
   }
-  REPRISE_ASSIGN(const bool agreed,
+  REPRISE_ASSIGN(const bool confirmed,
                  question_sink_ ? Result<bool>(question_sink_(question)) : confirm(question));
-  if (!agreed) {
+  if (!confirmed) {
     return fail(Code::invalid_argument, std::move(refused));
   }
   consents_.push_back(question);

@@ -38,14 +38,14 @@ class Console {
   void warn_once(std::string_view text);
 
   // Shows progress on a terminal after one second (ProgressBar). The next message removes the bar.
-  void progress(std::string_view work, std::int64_t done, std::int64_t total);
+  void progress(const Progress& progress);
   void end_progress();
 
   // From now on, messages go to this sink unchanged instead of standard error, as something else
   // owns the terminal.
   enum class Kind : std::uint8_t { notice, warning };
   using Sink = std::function<void(Kind kind, std::string_view text)>;
-  void divert(Sink sink) { sink_ = std::move(sink); }
+  void set_sink(Sink sink) { sink_ = std::move(sink); }
   // Likewise for yes or no questions.
   using QuestionSink = std::function<bool(std::string question)>;
   void divert_questions(QuestionSink sink) { question_sink_ = std::move(sink); }
@@ -63,7 +63,7 @@ class Console {
   // Writes "reprise: MESSAGE" to standard error and, with --json, an object to standard output.
   void report(const Error& error);
   // Reports an error with the usage line of the running command.
-  Exit wrong_usage(std::string_view message);
+  Exit usage_error(std::string_view message);
   // "reprise list [OPTION…]"; if not set, wrong_usage() refers to `reprise help`.
   void set_usage(std::string usage) { usage_ = std::move(usage); }
 

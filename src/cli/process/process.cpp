@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -103,6 +104,11 @@ int Output::columns() const {
     return kColumnsDefault;
   }
   return size.ws_col;
+}
+
+std::size_t Output::text_columns() const {
+  return is_terminal() ? static_cast<std::size_t>(columns())
+                       : std::numeric_limits<std::size_t>::max();
 }
 
 std::string copy_sequence(std::string_view text) {

@@ -48,7 +48,8 @@ class Output {
   void restore();
 
   bool is_terminal() const { return terminal_; }
-  int columns() const;  // of the terminal; 80 if unknown
+  int columns() const;               // of the terminal; 80 if unknown
+  std::size_t text_columns() const;  // those of a terminal; otherwise unlimited
   bool failed() const { return failed_; }
   bool is_pipe_broken() const { return is_pipe_broken_; }  // the pipe's reader has closed it
 
@@ -71,7 +72,7 @@ std::string copy_sequence(std::string_view text);
 
 // Exit codes of the program.
 enum class Exit : std::uint8_t {
-  done = 0,
+  success = 0,
   failed = 1,         // the command failed
   unsaved = 2,        // there was an answer, but it could not be saved
   usage = 64,         // invalid command line

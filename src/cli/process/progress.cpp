@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "reprise/source.h"
 
 namespace reprise::cli {
 namespace {
@@ -26,8 +27,8 @@ constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 }  // namespace
 
-std::string progress_line(std::string_view work, std::int64_t done, std::int64_t total,
-                          int columns) {
+std::string progress_line(const Progress& progress, int columns) {
+  const auto& [work, done, total] = progress;
   std::string line(work);
   if (total > 0) {
     const std::int64_t part = std::clamp<std::int64_t>(done, 0, total);
@@ -47,14 +48,14 @@ std::string progress_line(std::string_view work, std::int64_t done, std::int64_t
   return line.substr(0, static_cast<std::size_t>(std::max(columns - 1, 0)));
 }
 
-void ProgressBar::show(std::string_view work, std::int64_t done, std::int64_t total) {
+void ProgressBar::show(const Progress& progress) {
   if (!err_.is_terminal()) {
     return;
   }
   const auto now = now_();
-  if (work != work_) {
+  if (progress.work != work_) {
     clear();
-    work_ = work;
+    work_ = progress.work;
     started_at_ = now;
   }
   if (now - started_at_ < kBarPatience || (is_drawn_ && now - drawn_ < kBarPause)) {
@@ -62,7 +63,7 @@ void ProgressBar::show(std::string_view work, std::int64_t done, std::int64_t to
   }
   drawn_ = now;
   is_drawn_ = true;
-  err_.write(cat(kEraseLine, progress_line(work, done, total, err_.columns())));
+  err_.write(cat(kEraseLine, progress_line(progress, err_.columns())));
   // A failure of standard error cannot be reported.
   (void)err_.flush();
 }

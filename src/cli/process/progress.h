@@ -15,12 +15,15 @@
 
 #include "cli/process/process.h"
 
+namespace reprise {
+struct Progress;
+}
+
 namespace reprise::cli {
 
 // "verifying  [#######-------------]  35%  1200 of 3400", cut to `columns`; without a total, only
 // the count.
-std::string progress_line(std::string_view work, std::int64_t done, std::int64_t total,
-                          int columns);
+std::string progress_line(const Progress& progress, int columns);
 
 // For work that takes longer than a second: shows nothing before, or if `err` is no terminal.
 class ProgressBar {
@@ -33,8 +36,8 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
   ~ProgressBar() { clear(); }
 
-  // A different `work` restarts the delay of one second.
-  void show(std::string_view work, std::int64_t done, std::int64_t total);
+  // Different work restarts the delay of one second.
+  void show(const Progress& progress);
   // Removes the bar from the terminal until the next show().
   void clear();
 

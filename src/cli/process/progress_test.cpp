@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "cli/process/process.h"
+#include "reprise/source.h"
 
 namespace reprise::cli {
 namespace {
@@ -18,14 +19,14 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 TEST(ProgressLine, FitsTheColumns) {
-  EXPECT_EQ(progress_line("verifying", 35, 100, 80),
+  EXPECT_EQ(progress_line({"verifying", 35, 100}, 80),
             "verifying  [#######-------------]  35%  35 of 100");
-  EXPECT_EQ(progress_line("verifying", 100, 100, 80),
+  EXPECT_EQ(progress_line({"verifying", 100, 100}, 80),
             "verifying  [####################] 100%  100 of 100");
-  EXPECT_EQ(progress_line("verifying", 200, 100, 20), "verifying  [#######");
-  EXPECT_EQ(progress_line("reading", 12, 0, 80), "reading  12");
-  EXPECT_EQ(progress_line("reading", 0, 0, 80), "reading …");
-  EXPECT_EQ(progress_line("reading", 0, 0, 5), "");
+  EXPECT_EQ(progress_line({"verifying", 200, 100}, 20), "verifying  [#######");
+  EXPECT_EQ(progress_line({"reading", 12, 0}, 80), "reading  12");
+  EXPECT_EQ(progress_line({"reading", 0, 0}, 80), "reading …");
+  EXPECT_EQ(progress_line({"reading", 0, 0}, 5), "");
 }
 
 class ProgressBarTest : public testing::Test {
@@ -54,31 +55,31 @@ TEST_F(ProgressBarTest, AppearsAfterASecondAndIsCleared) {
   Output err(program_.get(), "standard error");
   {
     ProgressBar bar(err, [this] { return now_; });
-    bar.show("copying", 1, 10);
+    bar.show({"copying", 1, 10});
     now_ += milliseconds(999);
-    bar.show("copying", 2, 10);
+    bar.show({"copying", 2, 10});
     EXPECT_EQ(shown(), "");
     now_ += milliseconds(1);
-    bar.show("copying", 3, 10);
+    bar.show({"copying", 3, 10});
     EXPECT_NE(shown().find("3 of 10"), std::string::npos);
     now_ += milliseconds(99);
-    bar.show("copying", 4, 10);
+    bar.show({"copying", 4, 10});
     EXPECT_EQ(shown(), "");  // updates are throttled
     bar.clear();
     EXPECT_EQ(shown(), "\r\x1b[K");
     now_ += milliseconds(100);
-    bar.show("copying", 5, 10);
+    bar.show({"copying", 5, 10});
     EXPECT_NE(shown().find("5 of 10"), std::string::npos);
-    bar.show("verifying", 1, 10);  // other work
+    bar.show({"verifying", 1, 10});  // other work
     EXPECT_EQ(shown(), "\r\x1b[K");
     now_ += milliseconds(1000);
-    bar.show("verifying", 2, 10);
+    bar.show({"verifying", 2, 10});
     EXPECT_NE(shown().find("2 of 10"), std::string::npos);
   }
   EXPECT_EQ(shown(), "\r\x1b[K");
 }
 
-TEST(ProgressBarElsewhere, ShowsNothing) {
+TEST(ProgressBarWithoutTerminal, ShowsNothing) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe(pipe.data()), 0);
   const Fd reader(pipe[0]);
@@ -87,9 +88,9 @@ TEST(ProgressBarElsewhere, ShowsNothing) {
   Output err(writer.get(), "standard error");
   steady_clock::time_point now;
   ProgressBar bar(err, [&now] { return now; });
-  bar.show("copying", 1, 10);
+  bar.show({"copying", 1, 10});
   now += milliseconds(5000);
-  bar.show("copying", 2, 10);
+  bar.show({"copying", 2, 10});
   std::array<char, 1> byte{};
   EXPECT_EQ(::read(reader.get(), byte.data(), byte.size()), -1);
 }
@@ -105,7 +106,7 @@ TEST(Spinner, CountsSecondsAndTokens) {
 std::string read_up_to(int fd, std::string_view text) {
   std::string out;
   pollfd watched{.fd = fd, .events = POLLIN, .revents = 0};
-  while (out.find(text) == std::string::npos && ::poll(&watched, 1, 10'000) == 1) {
+  while (!out.contains(text) && ::poll(&watched, 1, 10'000) == 1) {
     std::array<char, 4096> chunk{};
     const ssize_t count = ::read(fd, chunk.data(), chunk.size());
     if (count <= 0) {

@@ -1,4 +1,3 @@
-
 #include "cli/program/interrupts.h"
 
 #include <signal.h>

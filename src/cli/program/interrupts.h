@@ -2,10 +2,16 @@
 
 // Turns SIGINT, SIGTERM and SIGHUP into a stop token, for commands that must save before exiting.
 
+#include <chrono>  // IWYU pragma: export
 #include <memory>
 #include <stop_token>
 
 namespace reprise::cli {
+
+// For programs with a prompt: two signals request a stop; the third one ends the process at once.
+inline constexpr int kInterruptsMax = 2;
+// Two presses of a key within this time are a double press, such as Ctrl-C twice to quit.
+inline constexpr std::chrono::seconds kDoublePressWindow{2};
 
 // At most one instance per process. The destructor restores the previous signal actions.
 class Interrupts {

@@ -20,7 +20,7 @@ bool stops(const std::stop_token& token) {
   return token.stop_requested();
 }
 
-TEST(Interrupts, ASignalStopsAndIsRemembered) {
+TEST(Interrupts, RequestAStop) {
   const Interrupts interrupts;
   EXPECT_EQ(interrupts.signal(), 0);
   ::kill(::getpid(), SIGTERM);
@@ -28,7 +28,7 @@ TEST(Interrupts, ASignalStopsAndIsRemembered) {
   EXPECT_EQ(interrupts.signal(), SIGTERM);
 }
 
-TEST(Interrupts, ContinuesAfterReset) {
+TEST(Interrupts, ContinueAfterAReset) {
   Interrupts interrupts;
   ::kill(::getpid(), SIGINT);
   EXPECT_TRUE(stops(interrupts.token()));
@@ -38,7 +38,7 @@ TEST(Interrupts, ContinuesAfterReset) {
   EXPECT_TRUE(stops(interrupts.token()));
 }
 
-TEST(InterruptsDeathTest, TheSecondSignalEndsAtOnce) {
+TEST(InterruptsDeathTest, TheNextSignalEndsTheProcess) {
   EXPECT_EXIT(
       {
         const Interrupts interrupts;
@@ -50,7 +50,7 @@ TEST(InterruptsDeathTest, TheSecondSignalEndsAtOnce) {
       testing::ExitedWithCode(130), "");
 }
 
-TEST(Interrupts, RestoresSignalActions) {
+TEST(Interrupts, RestoreSignalActions) {
   struct sigaction before{};
   ::sigaction(SIGINT, nullptr, &before);
   {

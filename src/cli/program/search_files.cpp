@@ -80,11 +80,11 @@ std::filesystem::path search_index_file(const Context& context) {
 
 Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context) {
   REPRISE_TRY(context.config().check_home());
-  return SearchIndex::open(
-      search_index_file(context), {.on_progress = [&context](const Progress& progress) {
-        context.console().progress(progress.work, progress.done, progress.total);
-        return Flow::proceed;
-      }});
+  return SearchIndex::open(search_index_file(context),
+                           {.on_progress = [&context](const Progress& progress) {
+                             context.console().progress(progress);
+                             return Flow::proceed;
+                           }});
 }
 
 std::optional<Remnant> forget_in_search(Context& context, std::span<const SessionId> purged) {
@@ -141,7 +141,7 @@ std::vector<FoundHistory> find_histories(Context& context, std::string_view only
 std::string search_url(std::string_view store_url, const ProcessEnvironment& environment) {
   std::string url = source_url(without_password(resolved_store_url(store_url)), environment);
   const std::size_t colon = url.find(':');
-  if (colon == std::string::npos || url.find("://") != std::string::npos) {
+  if (colon == std::string::npos || url.contains("://")) {
     return url;
   }
   const std::filesystem::path path = url.substr(colon + 1);

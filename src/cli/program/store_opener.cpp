@@ -1,4 +1,3 @@
-
 #include "cli/program/store_opener.h"
 
 #include <algorithm>
@@ -93,16 +92,16 @@ void StoreOpener::report_outbox(std::string_view store_url) {
 }
 
 Result<> StoreOpener::check_url(std::string_view url) const {
-  const std::string whole = resolved_store_url(url);
-  REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(whole));
+  const std::string resolved = resolved_store_url(url);
+  REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(resolved));
   if (kind != nullptr) {
     return {};
   }
-  if (!is_store_url(whole)) {
-    REPRISE_TRY(open_store(whole, {.access = Access::read}));
+  if (!is_store_url(resolved)) {
+    REPRISE_TRY(open_store(resolved, {.access = Access::read}));
   }
-  REPRISE_TRY(is_new_path(whole));
-  return check_lasting(whole);
+  REPRISE_TRY(is_new_path(resolved));
+  return check_lasting(resolved);
 }
 
 Result<> check_lasting(std::string_view url) {
@@ -115,17 +114,17 @@ Result<> check_lasting(std::string_view url) {
 }
 
 Result<> StoreOpener::check_location(std::string_view url) {
-  const std::string whole = resolved_store_url(url);
-  REPRISE_ASSIGN(const bool is_new, is_new_path(whole));
+  const std::string resolved = resolved_store_url(url);
+  REPRISE_ASSIGN(const bool is_new, is_new_path(resolved));
   if (is_new) {
-    console_.notice(cat("creating a new store: ", without_password(whole)));
+    console_.notice(cat("creating a new store: ", without_password(resolved)));
   }
   return {};
 }
 
-Result<bool> StoreOpener::is_new_path(const std::string& whole) const {
-  REPRISE_ASSIGN(const std::filesystem::path location, store_path(whole));
-  if (location.empty() || whole == config_.default_store_url()) {
+Result<bool> StoreOpener::is_new_path(const std::string& resolved) const {
+  REPRISE_ASSIGN(const std::filesystem::path location, store_path(resolved));
+  if (location.empty() || resolved == config_.default_store_url()) {
     return false;
   }
   REPRISE_ASSIGN(const FileKind file_kind, kind_of_target(location));
@@ -157,25 +156,13 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
     }
     REPRISE_TRY(check_location(url));
   }
-  REPRISE_ASSIGN(const Settings* const settings, config_.settings());
-  options.insecure = config_.is_insecure(*settings);
-  watch().watch(options, std::chrono::milliseconds(settings->slow_call_ms.value_or(kSlowCallMs)));
-  options.on_progress = [this](const Progress& progress) {
-    console_.progress(progress.work, progress.done, progress.total);
-  };
-  if (!settings->store_key_command) {
-    return open_store(url, options);
-  }
-  const std::string& owner = settings->store_key_url;
-  const bool is_owner = is_same_store_server(owner, url);
-  if (is_owner) {
-    options.password = [command = *settings->store_key_command] {
-      return run_key_command(command, "store_key_command");
-    };
-  }
+  REPRISE_ASSIGN(const bool has_key, complete_options(url, options));
+  options.on_progress = [this](const Progress& progress) { console_.progress(progress); };
   auto opened = open_store(url, options);
-  if (!opened && !is_owner && opened.error().code == Code::unauthorized &&
-      without_password(url) == url) {
+  REPRISE_ASSIGN(const Settings* const settings, config_.settings());
+  if (!opened && settings->store_key_command && !has_key &&
+      opened.error().code == Code::unauthorized && without_password(url) == url) {
+    const std::string& owner = settings->store_key_url;
     opened.error().message +=
         owner.empty() ? "; store_key_command is set without a store: set store in the same file"
                       : cat("; store_key_command is only for ", without_password(owner));
@@ -183,17 +170,25 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
   return opened;
 }
 
-Result<StoreOpener::Target> StoreOpener::target() {
+// Sets the options that come from the settings. Returns whether store_key_command is for the URL.
+Result<bool> StoreOpener::complete_options(std::string_view url, StoreOptions& options) {
   REPRISE_ASSIGN(const Settings* const settings, config_.settings());
-  Target target{.url = config_.opening_url(*settings), .options = {}};
-  target.options.insecure = config_.is_insecure(*settings);
-  watch().watch(target.options,
-                std::chrono::milliseconds(settings->slow_call_ms.value_or(kSlowCallMs)));
-  if (settings->store_key_command && is_same_store_server(settings->store_key_url, target.url)) {
-    target.options.password = [command = *settings->store_key_command] {
+  options.insecure = config_.is_insecure(*settings);
+  watch().watch(options, std::chrono::milliseconds(settings->slow_call_ms.value_or(kSlowCallMs)));
+  const bool has_key =
+      settings->store_key_command && is_same_store_server(settings->store_key_url, url);
+  if (has_key) {
+    options.password = [command = *settings->store_key_command] {
       return run_key_command(command, "store_key_command");
     };
   }
+  return has_key;
+}
+
+Result<StoreOpener::Target> StoreOpener::target() {
+  REPRISE_ASSIGN(const Settings* const settings, config_.settings());
+  Target target{.url = config_.opening_url(*settings), .options = {}};
+  REPRISE_TRY(complete_options(target.url, target.options));
   return target;
 }
 
@@ -248,8 +243,8 @@ Result<std::unique_ptr<Source>> StoreOpener::open_source_at(std::string_view url
 }
 
 std::string source_url(std::string_view url, const ProcessEnvironment& environment) {
-  const auto kind = std::ranges::find_if(source_kinds(), [url](const SourceKind& one) {
-    return url.ends_with(':') && url.substr(0, url.size() - 1) == one.name;
+  const auto kind = std::ranges::find_if(source_kinds(), [url](const SourceKind& candidate) {
+    return url.ends_with(':') && url.substr(0, url.size() - 1) == candidate.name;
   });
   const auto location = kind == source_kinds().end()
                             ? std::nullopt
@@ -277,7 +272,7 @@ Result<Source*> StoreOpener::source() {
   if (!reader && reader.error().code == Code::invalid_argument) {
     REPRISE_ASSIGN(const Settings* const settings, config_.settings());
     const std::string url = config_.opening_url(*settings);
-    if (url.find(':') != std::string::npos && !is_store_url(url)) {
+    if (url.contains(':') && !is_store_url(url)) {
       reader.error().message += cat("; other tools' histories: ", source_forms());
     }
   }

@@ -57,11 +57,11 @@ std::vector<SessionState> open_states();  // active and closed
 // What a session is selected for: numbers of a list older than a day may only be used for reading.
 enum class Use : std::uint8_t { read, change, archive, trash };
 
-// `offer`, or unsupported if null: "this store cannot WHAT".
+// `offer`, or unsupported if null: "this store cannot ACTION".
 template <class Offer>
-Result<Offer*> offered(Offer* offer, std::string_view what) {
+Result<Offer*> offered(Offer* offer, std::string_view action) {
   if (offer == nullptr) {
-    return fail(Code::unsupported, cat("this store cannot ", what));
+    return fail(Code::unsupported, cat("this store cannot ", action));
   }
   return offer;
 }
@@ -112,8 +112,8 @@ class StoreOpener {
   // Opens any store or other tool's history for reading only.
   Result<std::unique_ptr<Source>> open_source_at(std::string_view url);
 
-  // Resolves SEL, using the last list shown here and this folder. `from` is the place of the list
-  // that numbers refer to, if it is not the settings' store.
+  // Resolves SEL, using the last list shown here and this folder. `from` is the store or source of
+  // the list that numbers refer to, if it is not the settings' store.
   Result<SessionInfo> select(Source& source, std::string_view sel, Use use,
                              std::vector<SessionState> states = open_states(),
                              const std::optional<std::string>& from = std::nullopt);
@@ -136,7 +136,8 @@ class StoreOpener {
   Result<> check_location(std::string_view url);
   // Whether a store would be created. Prevents a mistyped path from creating folders: except for
   // the default store, the parent folder must exist.
-  Result<bool> is_new_path(const std::string& whole) const;
+  Result<bool> is_new_path(const std::string& resolved) const;
+  Result<bool> complete_options(std::string_view url, StoreOptions& options);
   Result<LastListKey> last_list_key(const std::optional<std::string>& from);
   void report_outbox(std::string_view store_url);
 
@@ -153,7 +154,7 @@ class StoreOpener {
 // invalid_argument for a store that ends with the program.
 Result<> check_lasting(std::string_view url);
 
-// Expands a tool's history without a place ("claude:") to its default location; other URLs are
+// Expands a tool's history without a location ("claude:") to its default location; other URLs are
 // unchanged.
 std::string source_url(std::string_view url, const ProcessEnvironment& environment);
 

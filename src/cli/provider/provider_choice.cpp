@@ -1,4 +1,3 @@
-
 #include "cli/provider/provider_choice.h"
 
 #include <algorithm>
@@ -35,26 +34,23 @@ class Chooser {
  public:
   Chooser(Context& context, const Settings& settings, const RunFlags& flags, const Session* session,
           std::string_view mode_model)
-      : from_{context, settings, flags, session},
-        context_(context),
-        settings_(settings),
-        flags_(flags),
-        session_(session),
-        mode_model_(mode_model) {}
+      : sources_{context, settings, flags, session}, mode_model_(mode_model) {}
 
   Result<ProviderChoice> choose() {
-    if (flags_.provider) {
-      return named(*flags_.provider);
+    if (sources_.flags.provider) {
+      return named(*sources_.flags.provider);
     }
     if (const std::string own = sessions_provider(); !own.empty()) {
       auto choice = named(own);
       // The model's name is only a hint: if that provider has no key, the usual provider is used.
-      if (choice || !session_->info.provider.empty() || choice.error().code != Code::unauthorized) {
+      if (choice || !sources_.session->info.provider.empty() ||
+          choice.error().code != Code::unauthorized) {
         return choice;
       }
     }
-    const std::string name = default_provider(context_.environment(), flags_, settings_);
-    auto choice = name.empty() ? local_server(from_) : named(name);
+    const std::string name =
+        default_provider(sources_.context.environment(), sources_.flags, sources_.settings);
+    auto choice = name.empty() ? local_server(sources_) : named(name);
     if (choice) {
       warn_of_project(*choice);
       warn_of_another(*choice);
@@ -65,16 +61,17 @@ class Chooser {
   // The choice for a new session, without requests and without reading keys.
   Result<ProviderChoice> expect() const {
     ProviderChoice choice;
-    const std::string name = default_provider(context_.environment(), flags_, settings_);
+    const std::string name =
+        default_provider(sources_.context.environment(), sources_.flags, sources_.settings);
     if (name.empty()) {
       return choice;
     }
-    const auto provider = find_provider(settings_, name);
+    const auto provider = find_provider(sources_.settings, name);
     if (!provider) {
       return unknown(name);
     }
     choice.name = provider->kind->name;
-    choice.options.base_url = provider->kind->has_server() ? base_url_for(from_, *provider) : "";
+    choice.options.base_url = provider->kind->has_server() ? base_url_for(sources_, *provider) : "";
     choice.model = named_model(*provider, choice);
     if (choice.model.empty() && is_own_server(*provider->kind, choice.options.base_url)) {
       choice.model = provider->kind->default_model;
@@ -85,47 +82,48 @@ class Chooser {
   // The usual one of the models that a server offers.
   std::string default_model_for(const ProviderChoice& choice,
                                 const std::vector<ModelInfo>& offered) const {
-    const std::string name =
-        flags_.provider.value_or(default_provider(context_.environment(), flags_, settings_));
-    auto provider = find_provider(settings_, name);
+    const std::string name = sources_.flags.provider.value_or(
+        default_provider(sources_.context.environment(), sources_.flags, sources_.settings));
+    auto provider = find_provider(sources_.settings, name);
     if (!provider || provider->kind->name != choice.name) {
-      provider = find_provider(settings_, choice.name);
+      provider = find_provider(sources_.settings, choice.name);
     }
     if (!provider) {  // `choice` is already a known provider
       return choice.model;
     }
     std::string named = named_model(*provider, choice);
     if (named.empty()) {
-      named = default_model(*provider->kind, flags_.dev, choice.options.base_url, offered);
+      named = default_model(*provider->kind, sources_.flags.dev, choice.options.base_url, offered);
     }
     return named;
   }
 
  private:
   std::unexpected<Error> unknown(std::string_view name) const {
-    if (settings_.providers.contains(name)) {
+    if (sources_.settings.providers.contains(name)) {
       return fail(Code::invalid_argument,
                   cat("[providers.", name, "] has no base_url: add it with `reprise config set ",
                       "providers.", name, ".base_url URL`"));
     }
-    const auto from = settings_.origin.find("provider");
-    const bool is_set = !flags_.provider && settings_.provider == name;
-    return fail(Code::invalid_argument,
-                unknown_provider(
-                    name, is_set && from != settings_.origin.end() ? from->second : std::string()));
+    const auto from = sources_.settings.origin.find("provider");
+    const bool is_set = !sources_.flags.provider && sources_.settings.provider == name;
+    return fail(
+        Code::invalid_argument,
+        unknown_provider(
+            name, is_set && from != sources_.settings.origin.end() ? from->second : std::string()));
   }
 
   // "" if the session does not name a known provider.
   std::string sessions_provider() const {
-    if (session_ == nullptr) {
+    if (sources_.session == nullptr) {
       return "";
     }
-    const std::string& written = session_->info.provider;
-    const auto own = find_provider(settings_, written);
+    const std::string& written = sources_.session->info.provider;
+    const auto own = find_provider(sources_.settings, written);
     if (own) {
-      return own->kind->has_server() || !flags_.base_url ? own->name : "";
+      return own->kind->has_server() || !sources_.flags.base_url ? own->name : "";
     }
-    return written.empty() ? std::string(provider_of_model(session_->info.model)) : "";
+    return written.empty() ? std::string(provider_of_model(sources_.session->info.model)) : "";
   }
 
   bool is_sessions(const NamedProvider& provider) const {
@@ -133,27 +131,28 @@ class Chooser {
   }
 
   void warn_of_project(ProviderChoice& choice) const {
-    if (!flags_.base_url && settings_.is_untrusted("provider")) {
-      choice.warnings.push_back(cat(settings_.untrusted_file, " chooses the provider ",
-                                    settings_.provider.value_or(""),
+    if (!sources_.flags.base_url && sources_.settings.is_untrusted("provider")) {
+      choice.warnings.push_back(cat(sources_.settings.untrusted_file, " chooses the provider ",
+                                    sources_.settings.provider.value_or(""),
                                     ", and its folder is not trusted"));
     }
   }
 
   // Warns that the conversation continues with another provider or model.
   void warn_of_another(ProviderChoice& choice) const {
-    if (session_ == nullptr || flags_.model || session_->info.model.empty() ||
-        (session_->info.provider.empty() && session_->info.model == choice.model)) {
+    if (sources_.session == nullptr || sources_.flags.model ||
+        sources_.session->info.model.empty() ||
+        (sources_.session->info.provider.empty() && sources_.session->info.model == choice.model)) {
       return;
     }
-    const std::string& before = session_->info.provider;
-    choice.warnings.push_back(cat("the session used ", session_->info.model,
-                                  before.empty() ? "" : cat(" of ", before), "; ", choice.model,
+    const std::string& previous = sources_.session->info.provider;
+    choice.warnings.push_back(cat("the session used ", sources_.session->info.model,
+                                  previous.empty() ? "" : cat(" of ", previous), "; ", choice.model,
                                   " of ", choice.name, " continues it"));
   }
 
   Result<ProviderChoice> named(std::string_view name) {
-    const auto provider = find_provider(settings_, name);
+    const auto provider = find_provider(sources_.settings, name);
     if (!provider) {
       return unknown(name);
     }
@@ -162,15 +161,16 @@ class Chooser {
     choice.is_sessions_own = is_sessions(*provider);
     if (provider->kind->has_server()) {
       REPRISE_TRY(check_refusal(*provider));
-      REPRISE_TRY(reach(from_, *provider, choice));
+      REPRISE_TRY(choose_server(sources_, *provider, choice));
     }
     REPRISE_ASSIGN(choice.model, model_of(*provider, choice));
     return choice;
   }
 
   Result<> check_refusal(const NamedProvider& provider) const {
-    const auto own = settings_.providers.find(provider.name);
-    if (own == settings_.providers.end() || own->second.refusal.empty() || flags_.base_url) {
+    const auto own = sources_.settings.providers.find(provider.name);
+    if (own == sources_.settings.providers.end() || own->second.refusal.empty() ||
+        sources_.flags.base_url) {
       return {};
     }
     return fail(Code::unauthorized, own->second.refusal);
@@ -178,7 +178,7 @@ class Chooser {
 
   Result<std::string> model_of(const NamedProvider& provider, const ProviderChoice& choice) {
     std::string named = named_model(provider, choice);
-    if (!named.empty() || flags_.model) {
+    if (!named.empty() || sources_.flags.model) {
       return named;
     }
     // Well-known servers offer too many models to pick one.
@@ -191,20 +191,20 @@ class Chooser {
     if (!provider.kind->has_server()) {
       return std::string(provider.kind->default_model);
     }
-    return model_of_server(context_, *provider.kind, flags_, choice);
+    return model_of_server(sources_.context, *provider.kind, sources_.flags, choice);
   }
 
   // "" if none is named.
   std::string named_model(const NamedProvider& provider, const ProviderChoice& choice) const {
-    if (flags_.model) {
-      return *flags_.model;
+    if (sources_.flags.model) {
+      return *sources_.flags.model;
     }
-    if (flags_.dev) {
-      return setting(settings_, provider, &ProviderSettings::dev_model).value_or("");
+    if (sources_.flags.dev) {
+      return setting(sources_.settings, provider, &ProviderSettings::dev_model).value_or("");
     }
-    std::string own = session_ == nullptr ? "" : session_->info.model;
+    std::string own = sources_.session == nullptr ? "" : sources_.session->info.model;
     // The session has no provider, and the server may have any model.
-    const bool is_open = session_ != nullptr && session_->info.provider.empty() &&
+    const bool is_open = sources_.session != nullptr && sources_.session->info.provider.empty() &&
                          !choice.options.base_url.empty() && !has_own_models(provider, choice);
     if (!own.empty() && (choice.is_sessions_own || is_open)) {
       return own;
@@ -212,7 +212,7 @@ class Chooser {
     if (!mode_model_.empty()) {
       return std::string(mode_model_);
     }
-    return setting(settings_, provider, &ProviderSettings::model).value_or("");
+    return setting(sources_.settings, provider, &ProviderSettings::model).value_or("");
   }
 
   static bool has_own_models(const NamedProvider& provider, const ProviderChoice& choice) {
@@ -221,11 +221,7 @@ class Chooser {
            find_provider_at(*provider.kind, url).has_value();
   }
 
-  ChoiceSources from_;
-  Context& context_;
-  const Settings& settings_;
-  const RunFlags& flags_;
-  const Session* session_;
+  ChoiceSources sources_;
   std::string_view mode_model_;
 };
 

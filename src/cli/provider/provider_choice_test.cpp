@@ -94,7 +94,7 @@ TEST_F(ProviderChoiceTest, ModelsOfOneProviderDoNotReachAnother) {
             find_provider_kind("openai-responses")->default_model);
 }
 
-TEST_F(ProviderChoiceTest, DevPicksTheCheaperModelAndAModeItsOwn) {
+TEST_F(ProviderChoiceTest, DevAndModesChooseTheirModels) {
   EXPECT_EQ(choose({{"ANTHROPIC_API_KEY", "k"}}, nullptr, "mode-model")->model, "mode-model");
   flags_.dev = true;
   config("provider = 'anthropic'\ndev_model = 'small'\n");
@@ -144,7 +144,7 @@ std::string sent(const Result<ProviderChoice>& choice) {
   return choice ? choice->options.api_key + ">" + choice->options.base_url : choice.error().message;
 }
 
-TEST_F(ProviderChoiceTest, AKeyAtTheTopGoesOnlyToWhatStandsBesideIt) {
+TEST_F(ProviderChoiceTest, ATopLevelKeyIsSentOnlyToTheServerBesideIt) {
   config("provider = 'openai-responses'\nkey_command = 'echo top'\n");
   EXPECT_EQ(sent(choose_with_config({})), "top>");
   // Another provider does not get the key, however it is chosen.
@@ -161,7 +161,7 @@ TEST_F(ProviderChoiceTest, AKeyAtTheTopGoesOnlyToWhatStandsBesideIt) {
               HasSubstr("is set without a provider: set provider or base_url in the same place"));
 }
 
-TEST_F(ProviderChoiceTest, AVariableGoesToItsOwnServerOnly) {
+TEST_F(ProviderChoiceTest, AVariableIsSentOnlyToItsServer) {
   flags_.provider = "openai-chat";
   EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}, {"OPENAI_BASE_URL", "https://p.test/v1"}})),
             "k>https://p.test/v1");
@@ -193,7 +193,7 @@ TEST_F(ProviderChoiceTest, ASectionBindsAKeyToAServer) {
 }
 
 // A table of a known server without base_url.
-TEST_F(ProviderChoiceTest, HeadersOfAKnownServerGoToItInItsProtocolOnly) {
+TEST_F(ProviderChoiceTest, HeadersAreSentOnlyInTheServersProtocol) {
   const std::string table = "[providers.groq]\nheaders = { X-Gateway = 'g' }\n";
   const auto headers = [&](const char* protocol, const char* url) {
     flags_.provider = protocol;

@@ -33,7 +33,7 @@ bool uses_azure_header(std::string_view url) {
 
 // A missing key is an error for the provider's own server only.
 Result<> check_key_optional(const NamedProvider& provider, const std::string& url,
-                            const std::string& elsewhere, ProviderOptions& options) {
+                            const std::string& hint, ProviderOptions& options) {
   const auto known = find_provider_at(*provider.kind, url);
   const std::string& variable = known ? known->key_variable : provider.key_variable;
   const std::string& own = known ? known->default_url : provider.default_url;
@@ -41,10 +41,10 @@ Result<> check_key_optional(const NamedProvider& provider, const std::string& ur
     return fail(Code::unauthorized,
                 cat("no key for ", known ? known->name : provider.name, ": set ", variable,
                     ", or env_key or key_command in the settings; `--provider echo` needs none",
-                    elsewhere.empty() ? "" : cat("; ", elsewhere)));
+                    hint.empty() ? "" : cat("; ", hint)));
   }
   options.key_advice = cat("set base_url and env_key in a [providers.NAME] of the settings",
-                           elsewhere.empty() ? "" : cat("; ", elsewhere));
+                           hint.empty() ? "" : cat("; ", hint));
   return {};
 }
 
@@ -82,26 +82,26 @@ Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& pro
     return *from.flags.base_url;
   }
   std::string base_url = base_url_for(from, provider);
-  std::string before = choice.is_sessions_own ? base_url_of(*from.session) : "";
-  const bool is_local = http::is_local_url(http::server_of(before));
-  if (is_local && !lacks_secret(before)) {
-    return before;
+  std::string session_url = choice.is_sessions_own ? base_url_of(*from.session) : "";
+  const bool is_local = http::is_local_url(http::server_of(session_url));
+  if (is_local && !lacks_secret(session_url)) {
+    return session_url;
   }
-  if (before.empty() || http::is_same_server(before, base_url)) {
+  if (session_url.empty() || http::is_same_server(session_url, base_url)) {
     return base_url;
   }
   // The session may come from somebody else, so the settings must name the server, too.
-  if (std::string configured = configured_url(from, provider, before); !configured.empty()) {
+  if (std::string configured = configured_url(from, provider, session_url); !configured.empty()) {
     return configured;
   }
   if (is_local) {
-    return fail(Code::unauthorized, cat("the key in the URL of ", http::host_of(before),
+    return fail(Code::unauthorized, cat("the key in the URL of ", http::host_of(session_url),
                                         " was not stored; give --base-url, or set base_url in the "
                                         "settings"));
   }
   const std::string now = base_url.empty() ? std::string(provider.kind->default_url) : base_url;
-  if (!http::is_same_server(before, now)) {
-    choice.warnings.push_back(cat("the session used ", http::host_of(before), "; ",
+  if (!http::is_same_server(session_url, now)) {
+    choice.warnings.push_back(cat("the session used ", http::host_of(session_url), "; ",
                                   http::host_of(now),
                                   " continues it; --base-url or the setting base_url selects the "
                                   "previous server"));
@@ -138,7 +138,8 @@ std::string base_url_for(const ChoiceSources& from, const NamedProvider& provide
   return from.context.environment().find(variable).value_or("");
 }
 
-Result<> reach(const ChoiceSources& from, const NamedProvider& provider, ProviderChoice& choice) {
+Result<> choose_server(const ChoiceSources& from, const NamedProvider& provider,
+                       ProviderChoice& choice) {
   ProviderOptions& options = choice.options;
   REPRISE_ASSIGN(const std::string chosen_url, base_url(from, provider, choice));
   options.base_url = trimmed(chosen_url);
@@ -149,7 +150,7 @@ Result<> reach(const ChoiceSources& from, const NamedProvider& provider, Provide
   options.api_key = std::move(found.key);
   options.key_advice = found.name.empty() ? "" : cat("check the key in ", found.name);
   if (options.api_key.empty()) {
-    REPRISE_TRY(check_key_optional(provider, url, found.elsewhere, options));
+    REPRISE_TRY(check_key_optional(provider, url, found.hint, options));
   } else if (uses_azure_header(url)) {
     options.auth = "api-key";
   }

@@ -31,7 +31,8 @@ std::string base_url_for(const ChoiceSources& from, const NamedProvider& provide
 
 // Sets the server and the key that belongs to it. unauthorized if there is no key, or if it would
 // be sent in clear text.
-Result<> reach(const ChoiceSources& from, const NamedProvider& provider, ProviderChoice& choice);
+Result<> choose_server(const ChoiceSources& from, const NamedProvider& provider,
+                       ProviderChoice& choice);
 
 bool is_own_server(const ProviderKind& kind, std::string_view base_url);
 

@@ -1,4 +1,3 @@
-
 #include "cli/repl/chat_session.h"
 
 #include <algorithm>
@@ -135,9 +134,8 @@ std::string ChatSession::advice_after(const Result<Outcome>& outcome) {
     return stores_text && outcome->saved ? "what has arrived is saved, /go-on continues it"
                                          : "what has arrived is not saved";
   }
-  constexpr std::array kWorthAsking = {Code::cancelled, Code::rate_limited, Code::io,
-                                       Code::timeout};
-  if (!stores_text || std::ranges::find(kWorthAsking, outcome.error().code) == kWorthAsking.end()) {
+  constexpr std::array kRetryable = {Code::cancelled, Code::rate_limited, Code::io, Code::timeout};
+  if (!stores_text || std::ranges::find(kRetryable, outcome.error().code) == kRetryable.end()) {
     return "";
   }
   const auto last = last_exchange(*store(), id());
@@ -185,28 +183,28 @@ Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
   return std::string();
 }
 
-Result<Store*> ChatSession::saved_store(std::string_view what) {
+Result<Store*> ChatSession::saved_store(std::string_view action) {
   if (started_->store == nullptr) {
-    return fail(Code::unsupported, cat("this session is not saved, so it cannot ", what));
+    return fail(Code::unsupported, cat("this session is not saved, so it cannot ", action));
   }
   if (is_saved()) {
     return started_->store;
   }
   return started_->store->capabilities().messages
              ? fail(Code::invalid_argument,
-                    cat("this session has no messages yet, so it cannot ", what))
+                    cat("this session has no messages yet, so it cannot ", action))
              : fail(Code::unsupported,
                     cat("this store saves a session once it has an answer; until then it "
                         "cannot ",
-                        what));
+                        action));
 }
 
 // Stores a new session.
-Result<Store*> ChatSession::store_to_change(std::string_view what) {
+Result<Store*> ChatSession::store_to_change(std::string_view action) {
   if (started_->store != nullptr && started_->store->capabilities().messages) {
     REPRISE_TRY(conversation().store_session());
   }
-  return saved_store(what);
+  return saved_store(action);
 }
 
 Result<std::string> ChatSession::set_title(const std::string& text) {
@@ -226,13 +224,10 @@ Result<std::string> ChatSession::set_model(const std::string& text, std::stop_to
     return cat(terminal_line(model()), " (", started_->provider->name(), ")\n");
   }
   REPRISE_ASSIGN(Store* const store, store_to_change("change its model"));
-  const RunFlags before = flags_;
-  flags_.model = terminal_line(text);
-  flags_.dev = false;
-  if (auto built = rebuild(id(), std::move(stop)); !built) {
-    flags_ = before;
-    return std::unexpected(std::move(built).error());
-  }
+  RunFlags flags = flags_;
+  flags.model = terminal_line(text);
+  flags.dev = false;
+  REPRISE_TRY(rebuild_with(std::move(flags), std::move(stop)));
   REPRISE_TRY(store->update(id(), {.model = flags_.model}));
   context_.console().notice(cat("now using ", *flags_.model));
   return std::string();
@@ -244,14 +239,11 @@ Result<std::string> ChatSession::set_provider(const std::string& text, std::stop
     return cat(provider().name(), " (", terminal_line(model()), ")\n");
   }
   REPRISE_TRY(store_to_change("change its provider"));
-  const RunFlags before = flags_;
-  flags_.provider = terminal_line(text);
-  flags_.model.reset();
-  flags_.dev = false;
-  if (auto built = rebuild(id(), std::move(stop)); !built) {
-    flags_ = before;
-    return std::unexpected(std::move(built).error());
-  }
+  RunFlags flags = flags_;
+  flags.provider = terminal_line(text);
+  flags.model.reset();
+  flags.dev = false;
+  REPRISE_TRY(rebuild_with(std::move(flags), std::move(stop)));
   context_.console().notice(cat("now using ", model(), " of ", provider().name()));
   return std::string();
 }
@@ -286,7 +278,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
   REPRISE_TRY(rebuild(child, std::move(stop)));
   is_new_ = false;
   context_.console().notice(
-      cat("now in the fork ", cli::brief_id(*store, child), "; the original is unchanged"));
+      cat("switched to the fork ", cli::brief_id(*store, child), "; the original is unchanged"));
   return std::string();
 }
 
@@ -329,6 +321,16 @@ Result<std::string> ChatSession::save(const std::string& file) {
   REPRISE_TRY(write_transcript(*store, session, path));
   context_.console().notice(cat("wrote ", path.string()));
   return std::string();
+}
+
+// On an error, the previous flags remain, too.
+Result<> ChatSession::rebuild_with(RunFlags flags, std::stop_token stop) {
+  std::swap(flags_, flags);
+  auto rebuilt = rebuild(id(), std::move(stop));
+  if (!rebuilt) {
+    flags_ = std::move(flags);
+  }
+  return rebuilt;
 }
 
 // Starts the conversation again for session `id`. On an error, the previous conversation remains.

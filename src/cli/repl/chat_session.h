@@ -59,8 +59,8 @@ class ChatSession {
   Result<std::string> run(const Slash& slash, std::stop_token stop);
 
  private:
-  Result<Store*> saved_store(std::string_view what);
-  Result<Store*> store_to_change(std::string_view what);
+  Result<Store*> saved_store(std::string_view action);
+  Result<Store*> store_to_change(std::string_view action);
   Result<std::string> set_title(const std::string& text);
   Result<std::string> set_model(const std::string& text, std::stop_token stop);
   Result<std::string> set_provider(const std::string& text, std::stop_token stop);
@@ -72,6 +72,7 @@ class ChatSession {
   Result<std::string> describe();
   Result<std::string> save(const std::string& file);
   Result<> rebuild(const SessionId& id, std::stop_token stop);
+  Result<> rebuild_with(RunFlags flags, std::stop_token stop);
   // Grows with each stored answer.
   std::int64_t stored_count();
 

@@ -46,7 +46,7 @@ bool has_open_fence(std::string_view text) {
     const std::string_view line = text.substr(at, end - at);
     const std::size_t fence = fence_of(line);
     const std::string_view after = trimmed(line).substr(fence);
-    if (open == 0 && fence > 0 && after.find('`') == std::string_view::npos) {
+    if (open == 0 && fence > 0 && !after.contains('`')) {
       open = fence;
     } else if (open > 0 && fence >= open && after.empty()) {
       open = 0;
@@ -150,7 +150,7 @@ class PlainSource final : public LineSource {
     switch (wait.wait(options_.input_fd)) {
       case Ready::stopped:
         return ReadStatus::stopped;
-      case Ready::gone:
+      case Ready::closed:
         return ReadStatus::end;
       case Ready::input:
         break;
@@ -220,13 +220,13 @@ Ready InputWait::wait(int input_fd) const {
       if (errno == EINTR) {
         continue;
       }
-      return Ready::gone;
+      return Ready::closed;
     }
     if (watched[1].revents != 0) {
       return Ready::stopped;
     }
     if ((watched[0].revents & POLLNVAL) != 0) {
-      return Ready::gone;
+      return Ready::closed;
     }
     if (watched[0].revents != 0) {
       return Ready::input;

@@ -73,7 +73,7 @@ void add_line(std::string& text, std::string_view line);
 // characters except tabs, and the final line end.
 std::string clean_paste(std::string_view pasted);
 
-enum class Ready : std::uint8_t { input, stopped, gone };
+enum class Ready : std::uint8_t { input, stopped, closed };
 
 // Waits for input or a stop request: makes a stop token usable with poll(2).
 class InputWait {

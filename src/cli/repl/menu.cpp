@@ -1,4 +1,3 @@
-
 #include "cli/repl/menu.h"
 
 #include <algorithm>
@@ -48,8 +47,8 @@ MenuAnswer parse_menu_answer(std::string_view line, std::size_t count) {
   if (word == "q" || word == "Q") {
     return {MenuAnswer::Kind::cancel, 0};
   }
-  const bool digits = !word.empty() && word.front() != '0' &&
-                      std::ranges::all_of(word, [](char c) { return is_ascii_digit(c); });
+  const bool digits =
+      !word.empty() && word.front() != '0' && std::ranges::all_of(word, is_ascii_digit);
   const auto number = parse_number<std::size_t>(word);
   if (!digits || !number || *number > count) {
     return {};

@@ -17,7 +17,7 @@ inline constexpr std::string_view kNothingSaved = "No previous conversations fou
 std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size_t columns);
 
 struct MenuAnswer {
-  enum class Kind : std::uint8_t { number, cancel, wrong } kind = Kind::wrong;
+  enum class Kind : std::uint8_t { number, cancel, invalid } kind = Kind::invalid;
   std::size_t index = 0;  // from 0
 };
 

@@ -62,7 +62,7 @@ TEST(Menu, AcceptsOnlyPlainNumbersInRange) {
   EXPECT_EQ(parse_menu_answer("Q", 2).kind, Kind::cancel);
   for (const char* wrong : {"", "0", "3", "-1", "+1", "1.0", "1a", "01", "1 2", "one", "quit",
                             "99999999999999999999999999", "1e0", "0x1", "\xd9\xa1"}) {
-    EXPECT_EQ(parse_menu_answer(wrong, 2).kind, Kind::wrong) << wrong;
+    EXPECT_EQ(parse_menu_answer(wrong, 2).kind, Kind::invalid) << wrong;
   }
 }
 

@@ -51,7 +51,7 @@ Exit Repl::run() {
     return Exit::unsaved;
   }
   // A user has seen the errors; a script only gets the exit code.
-  return failed_ && !parts_.person ? Exit::failed : Exit::done;
+  return failed_ && !parts_.person ? Exit::failed : Exit::success;
 }
 
 void Repl::greet() {
@@ -158,7 +158,7 @@ Repl::Next Repl::attach(const std::string& file) {
     attached_.clear();
     return Next::proceed;
   }
-  const bool is_url = file.find("://") != std::string::npos;
+  const bool is_url = file.contains("://");
   auto block = attach_file(is_url ? file : context.config().path_named(file).string());
   if (!block) {
     fail_step(block.error());
@@ -225,9 +225,9 @@ Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
 // Handles a signal. Shows `advice` if the loop continues.
 Repl::Next Repl::on_stop(std::string_view advice) {
   const auto now = std::chrono::steady_clock::now();
-  const bool twice =
-      parts_.interrupts.count() > 1 || (stopped_at_ && now - *stopped_at_ < kTwiceWithin);
-  if (parts_.interrupts.signal() != SIGINT || twice || !parts_.person) {
+  const bool is_double_press =
+      parts_.interrupts.count() > 1 || (stopped_at_ && now - *stopped_at_ < kDoublePressWindow);
+  if (parts_.interrupts.signal() != SIGINT || is_double_press || !parts_.person) {
     interrupted_ = true;
     return Next::leave;
   }

@@ -16,10 +16,6 @@
 
 namespace reprise::cli {
 
-inline constexpr std::chrono::seconds kTwiceWithin{2};
-// Two signals request a stop; the third one ends the process at once.
-inline constexpr int kReplPatience = 2;
-
 struct ReplParts {
   Context& context;
   LineSource& source;

@@ -48,14 +48,14 @@ class ScriptedSource final : public LineSource {
 class ReplTest : public testing::Test {
  protected:
   struct Ran {
-    Exit exit = Exit::done;
+    Exit exit = Exit::success;
     std::optional<SessionId> id;
     std::vector<std::string> remembered;
   };
 
   Ran run(std::deque<std::string> lines, std::optional<std::string> sel = std::nullopt,
           bool person = true) {
-    Interrupts interrupts(kReplPatience);
+    Interrupts interrupts(kInterruptsMax);
     ScriptedSource source(std::move(lines));
     RunFlags flags;
     flags.provider = "echo";
@@ -124,16 +124,16 @@ using Words = std::vector<std::string>;
 
 TEST_F(ReplTest, StoresTurnsAndUsesTheFirstPromptAsTitle) {
   const Ran ran = run({"hello there", "", "second"});
-  EXPECT_EQ(ran.exit, Exit::done);
+  EXPECT_EQ(ran.exit, Exit::success);
   EXPECT_EQ(words(*ran.id), (Words{"hello there", "hello there", "second", "second"}));
   EXPECT_EQ(get(store(), *ran.id)->info.title, "hello there");
   EXPECT_EQ(out(), "hello there\nsecond\n");
 }
 
 TEST_F(ReplTest, RemovesASessionWithoutMessages) {
-  EXPECT_EQ(run({"/help", "/session", "/quit"}).exit, Exit::done);
+  EXPECT_EQ(run({"/help", "/session", "/quit"}).exit, Exit::success);
   EXPECT_TRUE(sessions().empty());
-  EXPECT_EQ(run({"/todo add milk"}).exit, Exit::done);
+  EXPECT_EQ(run({"/todo add milk"}).exit, Exit::success);
   EXPECT_EQ(sessions().size(), 1U);
 }
 
@@ -160,7 +160,7 @@ TEST_F(ReplTest, ReopensAClosedSession) {
 
 TEST_F(ReplTest, RewindsAndRetries) {
   const Ran ran = run({"one", "two", "three", "/rewind 2", "four", "/retry"});
-  EXPECT_EQ(ran.exit, Exit::done);
+  EXPECT_EQ(ran.exit, Exit::success);
   EXPECT_EQ(words(*ran.id), (Words{"one", "one", "four", "four"}));
   err();
   run({"/rewind 3", "/rewind 0"}, ran.id->str());
@@ -202,7 +202,7 @@ TEST_F(ReplTest, StoresTodos) {
 }
 
 TEST_F(ReplTest, ContinuesAfterFailuresAndReportsThemToScripts) {
-  EXPECT_EQ(run({"/titel", "one"}).exit, Exit::done);
+  EXPECT_EQ(run({"/titel", "one"}).exit, Exit::success);
   const Ran ran = run({"/titel", "one"}, std::nullopt, false);
   EXPECT_EQ(ran.exit, Exit::failed);
   EXPECT_EQ(words(*ran.id), (Words{"one", "one"}));
@@ -216,14 +216,14 @@ TEST_F(ReplTest, SendsADoubledSlashAsText) {
 
 TEST_F(ReplTest, QuitsAtTheSecondCtrlC) {
   const Ran once = run({"one", "^C", "two"});
-  EXPECT_EQ(once.exit, Exit::done);
+  EXPECT_EQ(once.exit, Exit::success);
   EXPECT_EQ(words(*once.id).size(), 4U);
   const Ran twice = run({"one", "^C", "^C", "two"});
   EXPECT_EQ(twice.exit, Exit::interrupted);
   EXPECT_EQ(words(*twice.id), (Words{"one", "one"}));
   EXPECT_EQ(get(store(), *twice.id)->info.title, kInterruptedTitle);
   // Input in between resets the count.
-  EXPECT_EQ(run({"^C", "one", "^C", "two"}).exit, Exit::done);
+  EXPECT_EQ(run({"^C", "one", "^C", "two"}).exit, Exit::success);
 }
 
 TEST_F(ReplTest, QuitsAtOnceOnTerminationOrWithoutAUser) {

@@ -139,13 +139,13 @@ bool is_slash(std::string_view input) {
 }
 
 Result<Slash> parse_slash(std::string_view input, Surface surface) {
-  const std::string_view whole = trimmed(input);
-  const std::string_view word = first_word(whole);
+  const std::string_view text = trimmed(input);
+  const std::string_view word = first_word(text);
   const SlashCommand* command = find_slash_command(ascii_lower(word), surface);
   if (command == nullptr) {
     return std::unexpected(unknown_command(ascii_lower(word), surface));
   }
-  return with_argument(*command, trimmed(whole.substr(word.size())));
+  return with_argument(*command, trimmed(text.substr(word.size())));
 }
 
 std::string_view message_of(std::string_view input) {
@@ -170,46 +170,46 @@ std::string slash_help(Surface surface) {
 Result<SessionRequest> parse_session_request(std::string_view text) {
   using Action = SessionRequest::Action;
   const std::string_view verb = first_word(text);
-  std::string_view rest = trimmed(text.substr(verb.size()));
+  std::string_view argument = trimmed(text.substr(verb.size()));
   SessionRequest out;
   if (verb == "new") {
     constexpr std::string_view kName = "--name";
-    if (const std::size_t at = rest.find(kName); at != std::string_view::npos) {
-      out.name = trimmed(rest.substr(at + kName.size()));
-      rest = trimmed(rest.substr(0, at));
+    if (const std::size_t at = argument.find(kName); at != std::string_view::npos) {
+      out.name = trimmed(argument.substr(at + kName.size()));
+      argument = trimmed(argument.substr(0, at));
     }
     out.action = Action::open;
-  } else if (verb == "list" && rest.empty()) {
+  } else if (verb == "list" && argument.empty()) {
     out.action = Action::list;
-  } else if (verb == "switch" && !rest.empty()) {
+  } else if (verb == "switch" && !argument.empty()) {
     out.action = Action::go_to;
-  } else if (verb == "rename" && !rest.empty()) {
+  } else if (verb == "rename" && !argument.empty()) {
     out.action = Action::rename;
   } else if (verb == "save") {
     out.action = Action::save;
-  } else if (verb == "close" && rest.empty()) {
+  } else if (verb == "close" && argument.empty()) {
     out.action = Action::close;
   } else if (!verb.empty()) {
     return fail(Code::invalid_argument,
                 "use /session, /session new [PATH] [--name NAME], list, switch N or NAME, "
                 "rename NAME, save [N], or close");
   }
-  out.text = rest;
+  out.text = argument;
   return out;
 }
 
 Result<TodoRequest> parse_todo_request(std::string_view text) {
   using Action = TodoRequest::Action;
   const std::string_view verb = first_word(text);
-  const std::string_view rest = trimmed(text.substr(verb.size()));
-  if (verb.empty() || (verb == "list" && rest.empty())) {
+  const std::string_view argument = trimmed(text.substr(verb.size()));
+  if (verb.empty() || (verb == "list" && argument.empty())) {
     return TodoRequest{};
   }
-  if (verb == "add" && !rest.empty()) {
-    return TodoRequest{.action = Action::add, .text = std::string(rest)};
+  if (verb == "add" && !argument.empty()) {
+    return TodoRequest{.action = Action::add, .text = std::string(argument)};
   }
-  const std::string_view number = first_word(rest);
-  const std::string_view after = trimmed(rest.substr(number.size()));
+  const std::string_view number = first_word(argument);
+  const std::string_view after = trimmed(argument.substr(number.size()));
   std::optional<TodoStatus> status;
   if (verb == "done" && after.empty()) {
     status = TodoStatus::completed;

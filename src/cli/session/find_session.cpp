@@ -19,14 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kNothingHere = "there is no session in this folder to continue";
+constexpr std::string_view kNoSessionHere = "there is no session in this folder to continue";
 constexpr std::chrono::milliseconds kServerPause{100};
 
 Result<Store*> open_for_resume(Context& context, const StartRequest& request) {
   auto store =
       request.dry_run ? context.stores().open(Access::read) : context.stores().open_existing();
   if (!store && store.error().code == Code::not_found && !request.session.sel) {
-    return fail(Code::not_found, std::string(kNothingHere));
+    return fail(Code::not_found, std::string(kNoSessionHere));
   }
   return store;
 }
@@ -35,7 +35,7 @@ Result<SessionInfo> select(Context& context, Store& store, const SessionChoice& 
   const std::string sel = choice.sel.value_or("last");
   auto found = context.stores().select(store, sel, Use::change);
   if (!found && !choice.sel && found.error().code == Code::not_found) {
-    return fail(Code::not_found, std::string(kNothingHere));
+    return fail(Code::not_found, std::string(kNoSessionHere));
   }
   if (!found && choice.in_project && found.error().code == Code::not_found) {
     return fail(Code::not_found, cat("Session not found: ", sel, "; `", context.config().program(),
@@ -59,7 +59,7 @@ Error with_force_advice(Store& store, const SessionId& id, Error error) {
   Signatures* const signatures = store.capabilities().signatures;
   if (error.code == Code::corrupt && signatures != nullptr &&
       signatures->signature(id) == Signature::failed) {
-    error.message += "; --force continues it as it is";
+    error.message += "; --force continues it anyway";
   }
   return error;
 }

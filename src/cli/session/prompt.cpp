@@ -100,10 +100,10 @@ Result<Block> attach_file(const std::string& path) {
        {std::pair<std::string_view, std::string_view>("", type_of_url(path)),
         {"pdf:", model::kPdf},
         {"image:", "image/*"}}) {
-    const std::string_view rest =
+    const std::string_view url =
         std::string_view(path).substr(std::min(prefix.size(), path.size()));
-    if (path.starts_with(prefix) && is_url(rest)) {
-      return attach_url(rest, type);
+    if (path.starts_with(prefix) && is_url(url)) {
+      return attach_url(url, type);
     }
   }
   REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(path));
@@ -118,7 +118,7 @@ Result<Block> attach_file(const std::string& path) {
     }
     return image;
   }
-  if (bytes.find('\0') != std::string::npos) {
+  if (bytes.contains('\0')) {
     return fail(
         Code::invalid_argument,
         cat("cannot attach ", path, ": neither text nor a PDF nor a PNG, JPEG, GIF or WebP image"));

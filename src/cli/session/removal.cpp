@@ -18,20 +18,20 @@ constexpr std::size_t kNamedMax = 10;
 // Reports the first kNamedMax sessions by name, then the count.
 void report_removed(Context& context, Store& store, const std::vector<SessionInfo>& sessions,
                     const std::vector<SessionId>& removed, Removal removal) {
-  const std::string_view before = removal == Removal::purge ? "removed " : "moved ";
+  const std::string_view verb = removal == Removal::purge ? "removed " : "moved ";
   const std::string_view after = removal == Removal::purge ? " for good" : " to the trash";
   std::size_t named = 0;
   for (const SessionInfo& info : sessions) {
     if (named < kNamedMax && std::ranges::find(removed, info.id) != removed.end()) {
       ++named;
-      context.console().notice(cat(before, session_name(store, info), after));
+      context.console().notice(cat(verb, session_name(store, info), after));
     }
   }
   if (removed.empty()) {
     context.console().notice(removal == Removal::purge ? "nothing was removed"
                                                        : "nothing was moved");
   } else if (removed.size() > 1) {
-    context.console().notice(cat(before, removed.size(), " sessions", after));
+    context.console().notice(cat(verb, removed.size(), " sessions", after));
   }
 }
 
@@ -39,7 +39,7 @@ void add_remnants(std::string& out, const std::vector<Remnant>& remnants) {
   json::ArrayWriter array(out);
   for (const auto& [where, reason] : remnants) {
     array.item();
-    json::ObjectWriter(out).field("where", where).field("reason", reason).close();
+    json::append_object(out, "where", where, "reason", reason);
   }
   array.close();
 }
@@ -76,15 +76,15 @@ void note_watching(Context& context, const SessionInfo& info) {
 
 }  // namespace
 
-std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done) {
-  if (!done.remnants) {
+std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& result) {
+  if (!result.remnants) {
     context.console().warn(
-        cat("cannot check what else contains their text: ", done.remnants.error().message));
+        cat("cannot check what else contains their text: ", result.remnants.error().message));
   }
-  std::vector<Remnant> found = done.remnants.value_or(std::vector<Remnant>());
-  std::ranges::move(find_outbox_remnants(context.config().outbox_folder(), done.removed),
+  std::vector<Remnant> found = result.remnants.value_or(std::vector<Remnant>());
+  std::ranges::move(find_outbox_remnants(context.config().outbox_folder(), result.removed),
                     std::back_inserter(found));
-  if (auto remnant = forget_in_search(context, done.removed)) {
+  if (auto remnant = forget_in_search(context, result.removed)) {
     found.push_back(*std::move(remnant));
   }
   for (const auto& [where, reason] : found) {
@@ -118,17 +118,17 @@ Result<Exit> change_sessions(Context& context, Store& store, const std::vector<s
 }
 
 Result<> move_to_trash(Context& context, Store& store, std::span<const SessionInfo> sessions) {
-  REPRISE_ASSIGN(const RemovedSessions done,
+  REPRISE_ASSIGN(const RemovedSessions result,
                  remove_sessions(store, sessions, Removal::trash,
                                  {.on_watching =
                                       [&context](const SessionInfo& silent) {
                                         note_watching(context, silent);
                                       }},
                                  context.clock()));
-  if (!done.failed.empty()) {
-    return std::unexpected(done.failed.front().second);
+  if (!result.failed.empty()) {
+    return std::unexpected(result.failed.front().second);
   }
-  if (!done.answering.empty()) {
+  if (!result.answering.empty()) {
     return fail(Code::busy, "an answer is running");
   }
   return {};
@@ -136,54 +136,52 @@ Result<> move_to_trash(Context& context, Store& store, std::span<const SessionIn
 
 Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions& found,
                             const RemovalRequest& request) {
-  const auto& [description, removal, nothing, unconfirmed_max] = request;
+  const auto& [description, removal, empty_message, unconfirmed_max] = request;
   const auto& [sessions, damage] = found;
   warn_of_damage(context, damage);
   REPRISE_TRY(offered(store.capabilities().trash, "delete sessions"));
   if (sessions.size() > unconfirmed_max) {
-    REPRISE_ASSIGN(const bool agreed,
+    REPRISE_ASSIGN(const bool confirmed,
                    context.console().confirm(removal == Removal::purge
                                                  ? cat("remove ", description, " for good?")
                                                  : cat("move ", description, " to the trash?")));
-    if (!agreed) {
+    if (!confirmed) {
       context.console().notice("nothing was changed");
       return Exit::failed;
     }
   }
   REPRISE_ASSIGN(
-      const RemovedSessions done,
+      const RemovedSessions result,
       remove_sessions(
           store, sessions, removal,
           {.on_watching = [&context](const SessionInfo& silent) { note_watching(context, silent); },
            .on_progress =
-               [&context](const Progress& progress) {
-                 context.console().progress(progress.work, progress.done, progress.total);
-               }},
+               [&context](const Progress& progress) { context.console().progress(progress); }},
           context.clock()));
   context.console().end_progress();
-  for (const SessionInfo& info : done.answering) {
+  for (const SessionInfo& info : result.answering) {
     context.console().warn(cat("skipped, an answer is running: ", session_name(store, info)));
   }
-  for (const auto& [id, error] : done.failed) {
+  for (const auto& [id, error] : result.failed) {
     context.console().warn(cat(removal == Removal::purge ? "cannot remove " : "cannot move ",
                                short_id(id), removal == Removal::purge ? "" : " to the trash", ": ",
                                error.message));
   }
   std::vector<Remnant> remnants;
-  if (removal == Removal::purge && !done.removed.empty()) {
-    remnants = warn_of_remnants(context, done);
+  if (removal == Removal::purge && !result.removed.empty()) {
+    remnants = warn_of_remnants(context, result);
   }
   if (context.globals().json) {
-    print_document(context, found.damage, done.removed, remnants, removal);
+    print_document(context, found.damage, result.removed, remnants, removal);
   } else {
-    if (sessions.empty() && damage.empty() && !nothing.empty()) {
-      context.console().notice(nothing);
+    if (sessions.empty() && damage.empty() && !empty_message.empty()) {
+      context.console().notice(empty_message);
     } else {
-      report_removed(context, store, sessions, done.removed, removal);
+      report_removed(context, store, sessions, result.removed, removal);
     }
   }
-  const bool is_all = damage.empty() && done.answering.empty() && done.failed.empty();
-  return is_all ? Exit::done : Exit::failed;
+  const bool is_all = damage.empty() && result.answering.empty() && result.failed.empty();
+  return is_all ? Exit::success : Exit::failed;
 }
 
 void warn_of_damage(Context& context, const std::vector<Damage>& damage) {

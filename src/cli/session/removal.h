@@ -15,7 +15,7 @@ enum class Use : std::uint8_t;  // store_opener.h
 struct RemovalRequest {
   std::string description;  // "'Title'", "12 sessions of this folder"
   Removal removal = Removal::trash;
-  std::string nothing = {};         // what to say if there are no sessions
+  std::string empty_message = {};   // printed if there are no sessions
   std::size_t unconfirmed_max = 0;  // up to this many without a question
 };
 
@@ -23,7 +23,7 @@ struct RemovalRequest {
 void warn_of_damage(Context& context, const std::vector<Damage>& damage);
 
 // Warns about each place where messages of purged sessions may remain.
-std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done);
+std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& result);
 
 // Like recover_answer(), with a note if that takes a while.
 Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info);

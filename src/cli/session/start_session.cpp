@@ -146,10 +146,10 @@ void name_current(Context& context, Store& store, const SessionId& id, bool arch
   const auto archived = make_current(store, id, archive, context.clock());
   if (!archived) {
     context.console().warn(archived.error().message);
-  } else if (const std::optional<SessionId>& before = *archived; before) {
-    const std::optional<Session> old = store.find(*before).value_or(std::nullopt);
-    context.console().notice(
-        cat("archived ", old ? session_name(store, old->info) : brief_id(store, *before)));
+  } else if (*archived) {
+    const std::optional<Session> session = store.find(**archived).value_or(std::nullopt);
+    context.console().notice(cat(
+        "archived ", session ? session_name(store, session->info) : brief_id(store, **archived)));
   }
 }
 
@@ -217,19 +217,19 @@ void apply_retention(Context& context, Store& store, const Settings& settings) {
   }
   const auto age = parse_duration(*settings.retention);
   REPRISE_ASSERT(age.has_value());
-  const RetentionResult done =
+  const RetentionResult result =
       apply_retention(store, *age, context.config().state_folder(), context.clock());
-  if (done.clock_jumped) {
+  if (result.clock_jumped) {
     context.console().note(
         "the clock has jumped; no session is moved to the trash because of its age");
   }
-  if (done.moved > 0) {
-    context.console().notice(cat("moved to the trash: ", done.moved,
-                                 done.moved == 1 ? " session" : " sessions", " closed more than ",
-                                 *settings.retention, " ago"));
+  if (result.moved > 0) {
+    context.console().notice(
+        cat("moved to the trash: ", counted(static_cast<std::int64_t>(result.moved), "session"),
+            " closed more than ", *settings.retention, " ago"));
   }
-  if (done.error) {
-    context.console().warn(cat("cannot clean up: ", done.error->message));
+  if (result.error) {
+    context.console().warn(cat("cannot clean up: ", result.error->message));
   }
 }
 

@@ -20,28 +20,28 @@ constexpr std::string_view kFiles = "files";
 
 // The group of tools that one consent covers; "" if no consent is needed. Foreign tools are their
 // own group.
-std::string reach_of(std::string_view tool) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOurs = {{
+std::string scope_of(std::string_view tool) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBuiltIns = {{
       {"todo_write", ""},
       {"recall", ""},
       {"read_file", kFiles},
       {"list_dir", kFiles},
       {"recall_all", "sessions"},
   }};
-  for (const auto& [name, reach] : kOurs) {
+  for (const auto& [name, scope] : kBuiltIns) {
     if (name == tool) {
-      return std::string(reach);
+      return std::string(scope);
     }
   }
   return cat("tool ", tool);
 }
 
 bool is_of_files(std::string_view tool) {
-  return reach_of(tool) == kFiles;
+  return scope_of(tool) == kFiles;
 }
 
-using Reaches = std::set<std::string, std::less<>>;
-using StoredConsents = std::map<std::string, Reaches, std::less<>>;  // by folder
+using Scopes = std::set<std::string, std::less<>>;
+using StoredConsents = std::map<std::string, Scopes, std::less<>>;  // by folder
 
 // Parses {"/folder":["files","sessions"]}.
 Result<StoredConsents> read_remembered(const std::filesystem::path& file) {
@@ -55,12 +55,12 @@ Result<StoredConsents> read_remembered(const std::filesystem::path& file) {
   json::Scanner scanner(*text);
   StoredConsents out;
   const bool read = scanner.object([&](std::string_view folder) {
-    return scanner.array([&, &reaches = out[std::string(folder)]] {
-      std::string reach;
-      if (!scanner.string(reach)) {
+    return scanner.array([&, &scopes = out[std::string(folder)]] {
+      std::string scope;
+      if (!scanner.string(scope)) {
         return false;
       }
-      reaches.insert(std::move(reach));
+      scopes.insert(std::move(scope));
       return true;
     });
   });
@@ -73,12 +73,12 @@ Result<StoredConsents> read_remembered(const std::filesystem::path& file) {
 std::string consent_json(const StoredConsents& remembered) {
   std::string out;
   json::ObjectWriter object(out);
-  for (const auto& [folder, reaches] : remembered) {
+  for (const auto& [folder, scopes] : remembered) {
     object.key(folder);
     json::ArrayWriter array(out);
-    for (const std::string& reach : reaches) {
+    for (const std::string& scope : scopes) {
       array.item();
-      json::append_string(out, reach);
+      json::append_string(out, scope);
     }
     array.close();
   }
@@ -96,17 +96,17 @@ ToolConsents::ToolConsents(Context& context)
 }
 
 ToolConsents::Answer ToolConsents::approve(const ToolUseBlock& call, const Ask& ask) {
-  const std::string reach = reach_of(call.name);
-  if (reach.empty() || allow_all_ || consents_.contains(reach)) {
+  const std::string scope = scope_of(call.name);
+  if (scope.empty() || allow_all_ || consents_.contains(scope)) {
     return {.approval = Approval::allow};
   }
-  if (reach == kFiles && !folder_.empty() && is_trusted(folder_, trusted_)) {
+  if (scope == kFiles && !folder_.empty() && is_trusted(folder_, trusted_)) {
     return {.approval = Approval::allow};
   }
   // An unreadable file allows nothing.
   const StoredConsents remembered = read_remembered(file_).value_or(StoredConsents{});
-  if (const auto here = remembered.find(folder_);
-      here != remembered.end() && here->second.contains(reach)) {
+  if (const auto entry = remembered.find(folder_);
+      entry != remembered.end() && entry->second.contains(scope)) {
     return {.approval = Approval::allow};
   }
   Answer answer{.approval = Approval::allow};
@@ -116,18 +116,18 @@ ToolConsents::Answer ToolConsents::approve(const ToolUseBlock& call, const Ask& 
     case Choice::once:
       break;
     case Choice::always:
-      answer.remembered = remember(reach);
+      answer.remembered = remember(scope);
       [[fallthrough]];
     case Choice::yes:
-      consents_.insert(reach);
+      consents_.insert(scope);
       break;
   }
   return answer;
 }
 
-Result<> ToolConsents::remember(const std::string& what) const {
+Result<> ToolConsents::remember(const std::string& scope) const {
   REPRISE_ASSIGN(StoredConsents consents, read_remembered(file_));
-  consents[folder_].insert(what);
+  consents[folder_].insert(scope);
   REPRISE_TRY(make_private_folders(file_.parent_path()));
   return replace_file(file_, consent_json(consents));
 }

@@ -34,7 +34,7 @@ class ToolConsents {
   Answer approve(const ToolUseBlock& call, const Ask& ask);
 
  private:
-  Result<> remember(const std::string& what) const;
+  Result<> remember(const std::string& scope) const;
 
   std::filesystem::path file_;
   bool allow_all_;

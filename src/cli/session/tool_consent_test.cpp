@@ -34,7 +34,7 @@ class ToolConsentsTest : public testing::Test {
   Result<> remembered_;
 };
 
-TEST_F(ToolConsentsTest, NeedsNoneForTodosAndThisFoldersSessions) {
+TEST_F(ToolConsentsTest, AllowsTodosAndRecallWithoutConsent) {
   ToolConsents here = consents("/a");
   EXPECT_TRUE(approves(here, "todo_write", Choice::no));
   EXPECT_TRUE(approves(here, "recall", Choice::no));
@@ -80,7 +80,7 @@ TEST_F(ToolConsentsTest, DoesNotOverwriteAForeignFile) {
   EXPECT_EQ(read_file(file_).value_or(""), "{\"/a\":[\"files\"");
 }
 
-TEST_F(ToolConsentsTest, AsksNothingIfAllIsAllowed) {
+TEST_F(ToolConsentsTest, DoesNotAskIfAllIsAllowed) {
   ToolConsents here = consents("/a", true);
   EXPECT_TRUE(approves(here, "read_file", Choice::no));
   EXPECT_EQ(questions_, 0);

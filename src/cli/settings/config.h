@@ -62,4 +62,10 @@ Result<std::vector<std::string>> trusted_folders(std::string_view text, std::str
 // Validates a text as a user's file. invalid_argument names `file` with line and column.
 Result<> check_config(std::string_view text, std::string_view file);
 
+// The text of a settings file; "" if there is none.
+Result<std::string> config_text(const std::filesystem::path& file);
+
+// Replaces the user's settings file if the text is valid; private, as it may contain secrets.
+Result<> write_config(const std::filesystem::path& file, std::string_view text);
+
 }  // namespace reprise::cli

@@ -77,66 +77,67 @@ bool is_auth(std::string_view text) {
 }
 
 // Tiers cost money and cache keys separate users; the other options only affect the model.
-Reach reach_of(const provider::RequestOption& option) {
-  return option.name == "service_tier" || option.name == "prompt_cache_key" ? Reach::trusted
-                                                                            : Reach::anyone;
+RequiredTrust trust_of(const provider::RequestOption& option) {
+  return option.name == "service_tier" || option.name == "prompt_cache_key" ? RequiredTrust::project
+                                                                            : RequiredTrust::none;
 }
 
 // NOLINTNEXTLINE(readability-function-size): the table itself
 std::vector<ConfigKey> all_keys() {
   std::vector<ConfigKey> keys = {
-      {"store", kTop, Reach::trusted, &Settings::store,
+      {"store", kTop, RequiredTrust::project, &Settings::store,
        "where sessions are stored, such as sqlite:FILE", "a URL such as sqlite:FILE, or a path",
        is_filled},
       {"store_key_command",
        kTop,
-       Reach::trusted,
+       RequiredTrust::project,
        &Settings::store_key_command,
        "a command that prints the store's password",
        "",
        nullptr,
        {},
        true},
-      {"insecure", kTop, Reach::trusted, &Settings::insecure,
+      {"insecure", kTop, RequiredTrust::project, &Settings::insecure,
        "allow keys and passwords over unencrypted connections"},
-      {"spill", kTop, Reach::trusted, &Settings::outbox,
+      {"spill", kTop, RequiredTrust::project, &Settings::outbox,
        "store locally what a server did not accept"},
       {"slow_call_ms",
        kTop,
-       Reach::anyone,
+       RequiredTrust::none,
        &Settings::slow_call_ms,
        "milliseconds after which -v reports a slow call",
        "",
        nullptr,
        {.min = 0}},
-      {"provider", kTop, Reach::anyone, &Settings::provider, "the provider that answers",
+      {"provider", kTop, RequiredTrust::none, &Settings::provider, "the provider that answers",
        "the name of a provider", is_filled},
-      {"model", kTop | kProvider, Reach::anyone, &ProviderSettings::model,
+      {"model", kTop | kProvider, RequiredTrust::none, &ProviderSettings::model,
        "the model that answers"},
-      {"dev_model", kTop | kProvider, Reach::anyone, &ProviderSettings::dev_model,
+      {"dev_model", kTop | kProvider, RequiredTrust::none, &ProviderSettings::dev_model,
        "the cheaper model for --dev"},
-      {"base_url", kTop | kProvider, Reach::trusted, &ProviderSettings::base_url,
+      {"base_url", kTop | kProvider, RequiredTrust::project, &ProviderSettings::base_url,
        "the provider's server", "an http:// or https:// URL", is_web_url},
-      {"env_key", kTop | kProvider, Reach::trusted, &ProviderSettings::env_key,
+      {"env_key", kTop | kProvider, RequiredTrust::project, &ProviderSettings::env_key,
        "the variable that holds the key", "the name of a variable, not the key itself",
        is_variable},
       {"key_command",
        kTop | kProvider,
-       Reach::trusted,
+       RequiredTrust::project,
        &ProviderSettings::key_command,
        "a shell command that prints the key",
        "",
        nullptr,
        {},
        true},
-      {"store", kProvider, Reach::trusted, &ProviderSettings::store,
+      {"store", kProvider, RequiredTrust::project, &ProviderSettings::store,
        "whether the provider stores the answers"},
-      {"author", kTop, Reach::trusted, &Settings::author, "who asks, stored with each question",
-       "a name of at most 256 bytes, on one line", is_author},
-      {"system", kTop, Reach::anyone, &Settings::system, "the system prompt of new sessions"},
+      {"author", kTop, RequiredTrust::project, &Settings::author,
+       "your name, stored with each question", "a name of at most 256 bytes, on one line",
+       is_author},
+      {"system", kTop, RequiredTrust::none, &Settings::system, "the system prompt of new sessions"},
       {"temperature",
        kTop,
-       Reach::anyone,
+       RequiredTrust::none,
        &Settings::temperature,
        "sampling temperature",
        "",
@@ -144,7 +145,7 @@ std::vector<ConfigKey> all_keys() {
        {.min = 0, .max = 2}},
       {"max_tokens",
        kTop,
-       Reach::anyone,
+       RequiredTrust::none,
        &Settings::max_tokens,
        "maximum size of an answer in tokens",
        "",
@@ -152,7 +153,7 @@ std::vector<ConfigKey> all_keys() {
        {.min = 1}},
       {"budget",
        kTop,
-       Reach::anyone,
+       RequiredTrust::none,
        &Settings::budget,
        "maximum tokens of history to send",
        "",
@@ -160,18 +161,18 @@ std::vector<ConfigKey> all_keys() {
        {.min = 1}},
       {"max_answer_bytes",
        kTop,
-       Reach::trusted,
+       RequiredTrust::project,
        &Settings::max_answer_bytes,
        "maximum size of an answer in bytes",
        "",
        nullptr,
        {.min = 1}},
-      {"retention", kTop, Reach::trusted, &Settings::retention,
+      {"retention", kTop, RequiredTrust::project, &Settings::retention,
        "sessions closed longer ago go to the trash", "an age such as \"30d\", \"12h\" or \"4w\"",
        is_age},
       {"title",
        kTop,
-       Reach::anyone,
+       RequiredTrust::none,
        &Settings::title,
        "how a session gets its title",
        "",
@@ -179,20 +180,20 @@ std::vector<ConfigKey> all_keys() {
        {},
        false,
        {"first words", "model"}},
-      {"trust", kTop, Reach::user, &Settings::trust, "folders whose project settings are trusted",
-       "absolute paths", is_absolute},
-      {"prices", kTop, Reach::anyone, &Settings::prices,
+      {"trust", kTop, RequiredTrust::user, &Settings::trust,
+       "folders whose project settings are trusted", "absolute paths", is_absolute},
+      {"prices", kTop, RequiredTrust::none, &Settings::prices,
        "prices for `stats`, in $ per million tokens", "prices such as 'MODEL INPUT OUTPUT CACHED'",
        is_price},
   };
   for (const provider::RequestOption& option : provider::request_options()) {
-    keys.push_back({option.name, kTop | kProvider, reach_of(option), &option, option.help, "",
+    keys.push_back({option.name, kTop | kProvider, trust_of(option), &option, option.help, "",
                     nullptr, option.range, false, option.choices});
   }
-  const ConfigKey rest[] = {
+  const ConfigKey provider_keys[] = {
       {"protocol",
        kProvider,
-       Reach::trusted,
+       RequiredTrust::project,
        &ProviderSettings::protocol,
        "the protocol of the server at base_url",
        "",
@@ -202,7 +203,7 @@ std::vector<ConfigKey> all_keys() {
        protocols()},
       {"auth",
        kProvider,
-       Reach::trusted,
+       RequiredTrust::project,
        &RequestSettings::auth,
        "how the key is sent",
        "bearer, x-api-key or api-key",
@@ -212,20 +213,20 @@ std::vector<ConfigKey> all_keys() {
        {kAuths.begin(), kAuths.end()}},
       {"headers",
        kProvider,
-       Reach::trusted,
+       RequiredTrust::project,
        &RequestSettings::headers,
        "a table of headers sent with each request",
        "",
        nullptr,
        {},
        true},
-      {"extra", kProvider, Reach::trusted, &RequestSettings::extra,
+      {"extra", kProvider, RequiredTrust::project, &RequestSettings::extra,
        "a table merged into the body of each request"},
-      {"system", kMode, Reach::anyone, &Mode::system, "the system prompt of the mode"},
-      {"model", kMode, Reach::anyone, &Mode::model, "the model that answers in the mode"},
+      {"system", kMode, RequiredTrust::none, &Mode::system, "the system prompt of the mode"},
+      {"model", kMode, RequiredTrust::none, &Mode::model, "the model that answers in the mode"},
       {"path",
        kMode,
-       Reach::anyone,
+       RequiredTrust::none,
        &Mode::path,
        "whether the mode takes a folder",
        "",
@@ -234,10 +235,10 @@ std::vector<ConfigKey> all_keys() {
        false,
        {"none", "optional", "required"}},
       // Reads files and runs commands, and sends their output to a provider.
-      {"context", kMode, Reach::trusted, &Mode::context,
+      {"context", kMode, RequiredTrust::project, &Mode::context,
        "files and commands for the system prompt"},
   };
-  std::ranges::copy(rest, std::back_inserter(keys));
+  std::ranges::copy(provider_keys, std::back_inserter(keys));
   return keys;
 }
 
@@ -441,14 +442,14 @@ Result<std::string> toml_value(const KeyPath& path, const std::vector<std::strin
   if (option != nullptr) {
     return option_value(**option, values.front());
   }
-  auto spelled = std::visit(TomlFormatter{key, values.front()}, key.slot);
-  if (!spelled) {
+  auto formatted = std::visit(TomlFormatter{key, values.front()}, key.slot);
+  if (!formatted) {
     // Does not repeat a value that may be a key given by mistake.
     const std::string given = key.name == "env_key" ? "" : values.front();
     return fail(Code::invalid_argument, cat(full_name(path), " must be ", expected_value(key),
                                             given.empty() ? "" : cat(", not '", given, "'")));
   }
-  return *std::move(spelled);
+  return *std::move(formatted);
 }
 
 }  // namespace reprise::cli

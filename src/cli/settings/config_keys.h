@@ -15,7 +15,7 @@ namespace reprise::cli {
 enum class Section : std::uint8_t { top = 1, provider = 2, mode = 4 };
 
 // Who may set a key: any project, a trusted project, or only the user's own file.
-enum class Reach : std::uint8_t { anyone, trusted, user };
+enum class RequiredTrust : std::uint8_t { none, project, user };
 
 // Where the value is stored.
 using KeySlot = std::variant<
@@ -31,7 +31,7 @@ using KeySlot = std::variant<
 struct ConfigKey {
   std::string_view name;
   std::uint8_t sections;  // bits of Section
-  Reach reach;
+  RequiredTrust required_trust;
   KeySlot slot;
   std::string_view help;                        // one line, lower case, no full stop
   std::string_view expected = {};               // describes a string: "a URL"; "" for any

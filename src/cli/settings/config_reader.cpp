@@ -36,8 +36,8 @@ class Reader {
       return from != settings.origin.end() && from->second == values_.file();
     };
     if (is_ours("store") && settings.store) {
-      std::error_code gone;
-      const std::filesystem::path file = std::filesystem::absolute(values_.file(), gone);
+      std::error_code error;
+      const std::filesystem::path file = std::filesystem::absolute(values_.file(), error);
       settings.store = absolute_store_url(*settings.store, file.parent_path());
     }
     if (is_ours("provider")) {
@@ -51,7 +51,7 @@ class Reader {
   }
 
   static void overlay(ProviderSettings& below, ProviderSettings&& above) {
-    const auto lay = [](auto& slot, auto& value) {
+    const auto merge = [](auto& slot, auto& value) {
       if (value) {
         slot = std::move(value);
       }
@@ -61,11 +61,11 @@ class Reader {
       below.key_command = std::move(above.key_command);
       below.key_url = above.base_url.value_or("");
     }
-    lay(below.protocol, above.protocol);
-    lay(below.model, above.model);
-    lay(below.dev_model, above.dev_model);
-    lay(below.base_url, above.base_url);
-    lay(below.store, above.store);
+    merge(below.protocol, above.protocol);
+    merge(below.model, above.model);
+    merge(below.dev_model, above.dev_model);
+    merge(below.base_url, above.base_url);
+    merge(below.store, above.store);
   }
 
   Result<> take(Section section, const toml::key& key, const toml::node& node,
@@ -76,8 +76,9 @@ class Reader {
       values_.unknown(key, name, names_in(section));
       return {};
     }
-    return values_.allowed(key, known->reach, name) ? values_.take(*known, node, name, targets)
-                                                    : Result<>();
+    return values_.allowed(key, known->required_trust, name)
+               ? values_.take(*known, node, name, targets)
+               : Result<>();
   }
 
   static std::vector<std::string_view> names_in(Section section) {
@@ -101,8 +102,8 @@ class Reader {
     }
     // TOML does not allow both `provider = "x"` and [provider.x].
     if (key == "provider" && node.is_table()) {
-      return values_.wrong(node, "provider",
-                           "a string; settings of one provider belong in [providers.NAME]");
+      return values_.invalid_value(node, "provider",
+                                   "a string; settings of one provider belong in [providers.NAME]");
     }
     return take(Section::top, key, node, "", {.provider = &top_.own});
   }
@@ -111,11 +112,11 @@ class Reader {
   Result<> tables(const toml::node& node, std::string_view name, Take take) {
     const toml::table* const table = node.as_table();
     if (table == nullptr) {
-      return values_.wrong(node, name, "a table of tables");
+      return values_.invalid_value(node, name, "a table of tables");
     }
     for (const auto& [key, value] : *table) {
       if (!value.is_table()) {
-        return values_.wrong(value, cat(name, ".", key.str()), "a table");
+        return values_.invalid_value(value, cat(name, ".", key.str()), "a table");
       }
       REPRISE_TRY(take(key, *value.as_table()));
     }
@@ -130,8 +131,8 @@ class Reader {
                        {.provider = &out, .section = section}));
     }
     if (out.protocol && find_provider_kind(section) != nullptr) {
-      return values_.wrong(*table.get("protocol"), cat("providers.", section, ".protocol"),
-                           "ignored: that is the name of a protocol");
+      return values_.invalid_value(*table.get("protocol"), cat("providers.", section, ".protocol"),
+                                   "ignored: that is the name of a protocol");
     }
     return {};
   }

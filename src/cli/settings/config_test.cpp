@@ -39,7 +39,7 @@ TEST_F(Config, AcceptsNoSettings) {
   EXPECT_THAT(loaded->settings.files, IsEmpty());
 }
 
-TEST_F(Config, ProjectOverridesUserAndTheEnvironmentOverridesBoth) {
+TEST_F(Config, AppliesFilesAndEnvironmentInOrder) {
   user("model = 'user'\nprovider = 'anthropic'\nsystem = 'be brief'\n");
   project("model = 'project'\nprovider = 'echo'\n");
   const auto loaded = load({{"REPRISE_PROVIDER", "openai-chat"}});
@@ -51,7 +51,7 @@ TEST_F(Config, ProjectOverridesUserAndTheEnvironmentOverridesBoth) {
   EXPECT_EQ(loaded->settings.origin.at("system"), (folder_ / "config.toml").string());
 }
 
-TEST_F(Config, ReadsEverything) {
+TEST_F(Config, ReadsAllKeys) {
   user(R"(store = "sqlite:/x.db"
 provider = "anthropic"
 temperature = 1
@@ -82,7 +82,7 @@ env_key = "LOCAL"
   EXPECT_EQ(settings.providers.at("local").env_key, "LOCAL");
 }
 
-TEST_F(Config, UnknownKeysAreWarnedOfWithTheirPlace) {
+TEST_F(Config, WarnsOfUnknownKeysWithTheirLocation) {
   user("model = 'm'\n  modle = 'x'\n[mode.a]\nsistem = 's'\n");
   const auto loaded = load();
   ASSERT_TRUE(loaded);
@@ -158,7 +158,7 @@ TEST_F(Config, TheUserCanTrustAProject) {
   EXPECT_THAT(loaded->warnings, ElementsAre(HasSubstr("trust is ignored here")));
 }
 
-TEST_F(Config, TrustIsForWholeFolderNamesAndRealPaths) {
+TEST_F(Config, TrustComparesResolvedPathComponents) {
   project(kHostile);
   user("trust = ['" + (folder_ / "proj").string() + "']\n");
   EXPECT_EQ(load()->settings.any().key_command, std::nullopt);

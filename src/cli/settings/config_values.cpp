@@ -40,9 +40,9 @@ void append_json(std::string& out, const toml::node& node) {
   } else if (const auto text = node.value_exact<std::string>()) {
     json::append_string(out, *text);
   } else {
-    std::ostringstream spelled;  // same as JSON for numbers and booleans; invalid for dates
-    spelled << toml::default_formatter(node);
-    out += std::move(spelled).str();
+    std::ostringstream formatted;  // same as JSON for numbers and booleans; invalid for dates
+    formatted << toml::default_formatter(node);
+    out += std::move(formatted).str();
   }
 }
 
@@ -72,7 +72,7 @@ struct StoreValue {
   Result<> operator()(std::optional<std::int64_t> Settings::* slot) const {
     const auto value = node.value_exact<std::int64_t>();
     if (!value || !key.range.holds(static_cast<double>(*value))) {
-      return wrong();
+      return invalid_value();
     }
     values.settings().*slot = value;
     return {};
@@ -80,7 +80,7 @@ struct StoreValue {
   Result<> operator()(std::optional<double> Settings::* slot) const {
     const auto value = node.value<double>();
     if (!node.is_number() || !value || !key.range.holds(*value)) {
-      return wrong();
+      return invalid_value();
     }
     values.settings().*slot = value;
     return {};
@@ -102,7 +102,7 @@ struct StoreValue {
     const auto* const known = std::ranges::find(kPathPolicies, value.value_or(""),
                                                 &std::pair<std::string_view, PathPolicy>::first);
     if (known == std::end(kPathPolicies)) {
-      return wrong();
+      return invalid_value();
     }
     targets.mode->*slot = known->second;
     return {};
@@ -111,12 +111,12 @@ struct StoreValue {
       std::map<std::string, std::string, std::less<>> RequestSettings::* slot) const {
     const toml::table* const table = node.as_table();
     if (table == nullptr) {
-      return wrong();
+      return invalid_value();
     }
     for (const auto& [header, value] : *table) {
       const auto text = value.value_exact<std::string>();
       if (!text) {
-        return values.wrong(value, cat(name, ".", header.str()), "a string");
+        return values.invalid_value(value, cat(name, ".", header.str()), "a string");
       }
       (requests().*slot).insert_or_assign(std::string(header.str()), *text);
     }
@@ -127,7 +127,7 @@ struct StoreValue {
     append_json(text, node);
     auto json = RawJson::parse(std::move(text));
     if (!node.is_table() || !json) {
-      return wrong();
+      return invalid_value();
     }
     requests().*slot = *std::move(json);
     return {};
@@ -154,7 +154,9 @@ struct StoreValue {
 
   RequestSettings& requests() const { return values.settings().requests[targets.section]; }
 
-  std::unexpected<Error> wrong() const { return values.wrong(node, name, expected_value(key)); }
+  std::unexpected<Error> invalid_value() const {
+    return values.invalid_value(node, name, expected_value(key));
+  }
 
   bool accepts(const std::string& text) const {
     return (key.accepts == nullptr || key.accepts(text)) &&
@@ -164,10 +166,10 @@ struct StoreValue {
   Result<> text(std::optional<std::string>& out) const {
     const auto value = node.value_exact<std::string>();
     if (!value) {
-      return values.wrong(node, name, "a string");
+      return values.invalid_value(node, name, "a string");
     }
     if (!accepts(*value)) {
-      return wrong();
+      return invalid_value();
     }
     out = *value;
     return {};
@@ -176,7 +178,7 @@ struct StoreValue {
   Result<> boolean(std::optional<bool>& out) const {
     const auto value = node.value_exact<bool>();
     if (!value) {
-      return wrong();
+      return invalid_value();
     }
     out = value;
     return {};
@@ -185,13 +187,13 @@ struct StoreValue {
   Result<> texts(std::vector<std::string>& out) const {
     const toml::array* const array = node.as_array();
     if (array == nullptr) {
-      return wrong();
+      return invalid_value();
     }
     out.clear();
     for (const toml::node& item : *array) {
       const auto value = item.value_exact<std::string>();
       if (!value || !accepts(*value)) {
-        return values.wrong(item, name, expected_value(key));
+        return values.invalid_value(item, name, expected_value(key));
       }
       out.push_back(*value);
     }
@@ -205,20 +207,22 @@ std::string ConfigValues::at(const toml::source_region& position) const {
   return cat(file_.string(), ", line ", position.begin.line, ", column ", position.begin.column);
 }
 
-std::unexpected<Error> ConfigValues::wrong(const toml::node& node, std::string_view name,
-                                           std::string_view expected) const {
+std::unexpected<Error> ConfigValues::invalid_value(const toml::node& node, std::string_view name,
+                                                   std::string_view expected) const {
   return fail(Code::invalid_argument, cat(at(node.source()), ": ", name, " must be ", expected));
 }
 
-bool ConfigValues::allowed(const toml::key& key, Reach reach, std::string_view name) {
-  if (reach == Reach::anyone || rank_ == FileRank::user ||
-      (reach == Reach::trusted && rank_ == FileRank::trusted_project)) {
+bool ConfigValues::allowed(const toml::key& key, RequiredTrust required_trust,
+                           std::string_view name) {
+  if (required_trust == RequiredTrust::none || rank_ == FileRank::user ||
+      (required_trust == RequiredTrust::project && rank_ == FileRank::trusted_project)) {
     return true;
   }
   out_.warnings.push_back(
       cat(at(key.source()), ": ", name, " is ignored here; ",
-          reach == Reach::user ? "it belongs in your own settings"
-                               : "run `reprise config trust` to accept this project's settings"));
+          required_trust == RequiredTrust::user
+              ? "it belongs in your own settings"
+              : "run `reprise config trust` to accept this project's settings"));
   return false;
 }
 

@@ -29,10 +29,10 @@ class ConfigValues {
   Settings& settings() { return out_.settings; }
 
   std::string at(const toml::source_region& position) const;
-  std::unexpected<Error> wrong(const toml::node& node, std::string_view name,
-                               std::string_view expected) const;
+  std::unexpected<Error> invalid_value(const toml::node& node, std::string_view name,
+                                       std::string_view expected) const;
   // False, with a warning, if the file may not set it.
-  bool allowed(const toml::key& key, Reach reach, std::string_view name);
+  bool allowed(const toml::key& key, RequiredTrust required_trust, std::string_view name);
   // False, with a warning, for a mode of an untrusted project that the user has, too.
   bool may_set_mode(const toml::key& key);
   void unknown(const toml::key& key, std::string_view name,

@@ -1,6 +1,10 @@
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 
+#include "base/file.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/settings/config.h"
@@ -181,6 +185,21 @@ Result<std::vector<std::string>> trusted_folders(std::string_view text, std::str
 Result<> check_config(std::string_view text, std::string_view file) {
   LoadedSettings loaded;
   return read(text, file, loaded);
+}
+
+Result<std::string> config_text(const std::filesystem::path& file) {
+  REPRISE_ASSIGN(auto text, if_exists(read_file(file, kConfigBytesMax)));
+  return std::move(text).value_or("");
+}
+
+Result<> write_config(const std::filesystem::path& file, std::string_view text) {
+  REPRISE_TRY(check_config(text, file.string()));
+  REPRISE_TRY(make_private_folders(folder_of(file)));
+  return replace_file(file, text, [](const std::filesystem::path& temporary) -> Result<> {
+    return ::chmod(temporary.c_str(), 0600) == 0
+               ? Result<>()
+               : std::unexpected(os_error("make private", temporary, errno));
+  });
 }
 
 }  // namespace reprise::cli

@@ -40,7 +40,7 @@ system = """
 """
 )";
 
-TEST(ConfigWrite, ReplacesAValueAndPreservesEverythingElse) {
+TEST(ConfigWrite, ReplacesAValueOnly) {
   std::string expected(kFile);
   expected.replace(expected.find("\"żółć\""), std::string("\"żółć\"").size(), "\"m \\\"2\\\"\"");
   EXPECT_EQ(set(kFile, "model", {"m \"2\""}), expected);

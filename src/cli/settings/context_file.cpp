@@ -195,7 +195,7 @@ NamedProvider provider_of(const Settings& settings, const fs::path& file, Defaul
 
 std::string resolved_store_url(std::string_view url) {
   std::error_code none;
-  if (url.find(':') != std::string_view::npos || !fs::exists(fs::path(url), none)) {
+  if (url.contains(':') || !fs::exists(fs::path(url), none)) {
     return std::string(url);
   }
   auto recognised = recognise_store(fs::path(url));

@@ -42,9 +42,9 @@ ProgramConfig::ProgramConfig(ProgramConfig& parent, std::filesystem::path folder
 
 const std::filesystem::path& ProgramConfig::working_dir() {
   if (working_dir_.empty()) {
-    std::error_code gone;
-    working_dir_ = std::filesystem::current_path(gone);
-    if (gone) {
+    std::error_code error;
+    working_dir_ = std::filesystem::current_path(error);
+    if (error) {
       working_dir_ = "/";
     }
   }

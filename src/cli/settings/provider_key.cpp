@@ -116,7 +116,7 @@ Result<FoundKey> find_key(const ProcessEnvironment& environment, const Settings&
                           const NamedProvider& provider, const std::string& url) {
   FoundKey found;
   const auto note = [&found](std::string_view text) {
-    found.elsewhere += cat(found.elsewhere.empty() ? "" : ", ", text);
+    found.hint += cat(found.hint.empty() ? "" : ", ", text);
   };
   for (const SetKey& set : set_keys(settings, provider)) {
     if (http::is_same_server(set.url, url)) {
@@ -171,7 +171,7 @@ Result<std::string> run_key_command(const std::string& command, std::string_view
                                         "; run it in a shell to see why"));
   }
   std::string key(trimmed(out));
-  if (key.empty() || !is_read || key.find('\n') != std::string::npos) {
+  if (key.empty() || !is_read || key.contains('\n')) {
     return fail(Code::unauthorized,
                 cat(setting, " must print the key as one line, and nothing else"));
   }

@@ -16,7 +16,7 @@ namespace reprise::cli {
 struct FoundKey {
   std::string key;        // "" for none
   std::string name = {};  // its origin: "OPENAI_API_KEY"
-  std::string elsewhere;  // "the key_command of FILE belongs to HOST"; "" if there is no other key
+  std::string hint;       // "the key_command of FILE belongs to HOST"; "" if there is no other key
 };
 
 // `url` is the request's server. unauthorized if the source configured for it gives no key.

@@ -30,7 +30,7 @@ void Members::text(std::string_view name, std::string_view text) {
 
 void Members::extra(const ExtraField& field) {
   // RawJson is valid JSON, so formatting cannot fail.
-  raw(field.name, json::pretty(field.value.text(), {.depth = depth_}).value_or(field.value.text()));
+  raw(field.name, json::pretty(field.value.text(), depth_).value_or(field.value.text()));
 }
 
 const std::string* Members::find(std::string_view name) const {

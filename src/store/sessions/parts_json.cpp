@@ -159,7 +159,7 @@ std::string write_config(const Config& config, const std::vector<PreservedText>&
   const bool has_settings = is_object(config.settings.text());
   if (!has_settings && !config.settings.is_null() && config.provider.empty() &&
       config.model.empty()) {
-    return json::pretty(config.settings.text(), {.depth = kMemberDepth - 1}).value_or("null");
+    return json::pretty(config.settings.text(), kMemberDepth - 1).value_or("null");
   }
   Members members = config_members(config);
   members.restore(spelled, kConfig);
@@ -277,7 +277,7 @@ std::string write_raw_entry(const RawEntry& entry) {
   // RawJson is valid JSON, so formatting cannot fail.
   return !entry.bytes.empty()
              ? entry.bytes
-             : json::pretty(entry.json.text(), {.depth = kEntryDepth}).value_or(entry.json.text());
+             : json::pretty(entry.json.text(), kEntryDepth).value_or(entry.json.text());
 }
 
 void ArrayText::add(std::string_view json) {

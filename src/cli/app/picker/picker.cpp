@@ -263,9 +263,9 @@ bool needs_more(const Picker& picker, std::size_t rows_on_screen) {
   if (picker.complete || picker.loading || picker.texts) {
     return false;
   }
-  const bool whole =
+  const bool needs_all =
       !trimmed(picker.filter.text()).empty() || picker.order == Picker::Order::creation;
-  return whole || picker.selected + 2 * rows_on_screen >= picker.visible.size();
+  return needs_all || picker.selected + 2 * rows_on_screen >= picker.visible.size();
 }
 
 void choose_next_scope(Picker& picker) {

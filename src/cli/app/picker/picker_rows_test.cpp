@@ -90,7 +90,7 @@ TEST(PickerOthers, TabCyclesThroughTheScopes) {
   EXPECT_FALSE(back.all);
 }
 
-TEST(PickerOthers, AnotherToolsSessionIsOpenedAndNeitherRenamedNorTrashed) {
+TEST(PickerOthers, ForeignSessionsAreReadOnly) {
   State state = empty_state();
   begin(state, {.pick = true, .all = true});
   update(state, PageLoaded{.generation = 1, .rows = {own_row()}, .next = ""});

@@ -1,4 +1,3 @@
-
 #include <gtest/gtest.h>
 
 #include "base/text.h"
@@ -197,7 +196,7 @@ TEST(Picker, Renames) {
   EXPECT_TRUE(state.picker);
 }
 
-TEST(Picker, BothKeysThatLeaveTheNewTitleKeepTheList) {
+TEST(Picker, CancelsARename) {
   for (const char* const leave : {"Esc", "Ctrl-C"}) {
     State state = picking();
     key(state, "F2");

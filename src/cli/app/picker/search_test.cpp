@@ -32,7 +32,7 @@ TEST(HistorySearch, FindsEarlierMessages) {
   EXPECT_EQ(only<Ask>(key(state, "Enter")).text, "other");
 }
 
-TEST(HistorySearch, OtherKeysEndItAndApplyToTheMatch) {
+TEST(HistorySearch, OtherKeysEndTheSearch) {
   State state = open_state();
   state.tabs[0].input.remember("find me");
   key(state, "Ctrl-R");

@@ -117,11 +117,11 @@ Result<> SessionWorker::restore_stored(const std::string& text) {
 }
 
 void SessionWorker::empty_trash(const EmptyTrash& request) {
-  const auto done = remove_trashed(request);
+  const auto result = remove_trashed(request);
   parts_.events.post(StoredChanged{.change = StoredChanged::Change::emptied,
                                    .id = {},
-                                   .title = done.value_or(""),
-                                   .failure = done ? "" : done.error().message});
+                                   .title = result.value_or(""),
+                                   .failure = result ? "" : result.error().message});
 }
 
 Result<std::string> SessionWorker::remove_trashed(const EmptyTrash& request) {
@@ -131,15 +131,15 @@ Result<std::string> SessionWorker::remove_trashed(const EmptyTrash& request) {
     query.working_dir = request.folder.empty() ? parts_.context.config().project() : request.folder;
   }
   REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(*store, query));
-  REPRISE_ASSIGN(const RemovedSessions done, remove_sessions(*store, found.sessions, Removal::purge,
-                                                             {}, parts_.context.clock()));
+  REPRISE_ASSIGN(
+      const RemovedSessions result,
+      remove_sessions(*store, found.sessions, Removal::purge, {}, parts_.context.clock()));
   warn_of_damage(parts_.context, found.damage);
-  warn_of_remnants(parts_.context, done);
-  if (!done.failed.empty()) {
-    return std::unexpected(done.failed.front().second);
+  warn_of_remnants(parts_.context, result);
+  if (!result.failed.empty()) {
+    return std::unexpected(result.failed.front().second);
   }
-  return cat("removed ", done.removed.size(), done.removed.size() == 1 ? " session" : " sessions",
-             " for good");
+  return cat("removed ", counted(std::ssize(result.removed), "session"), " for good");
 }
 
 Result<> SessionWorker::rename_stored(const std::string& text, const std::string& title) {

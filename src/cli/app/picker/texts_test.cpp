@@ -70,7 +70,7 @@ TEST(PickerTexts, ReturnsToTheSessions) {
   EXPECT_NE(shown(state).find("Resume a session"), std::string::npos);
 }
 
-TEST(PickerTexts, NothingIsDeletedOrRenamedThere) {
+TEST(PickerTexts, DoesNotDeleteOrRename) {
   State state = picking_texts();
   const auto requested = only<SearchTexts>(type(state, "needle"));
   update(state,

@@ -63,7 +63,7 @@ void start_picker_list(State& state, Picker& picker, Effects& effects) {
 void close_picker(State& state, bool alone, Effects& effects) {
   state.picker.reset();
   if (alone) {
-    leave(state, ExitReason::done, effects);
+    leave(state, ExitReason::quit, effects);
   }
 }
 

@@ -16,7 +16,7 @@ constexpr std::size_t kEntriesNear = 8;       // belonging to one message
 constexpr std::size_t kLastLine = std::numeric_limits<std::ptrdiff_t>::max();
 
 bool contains(std::string_view text, std::string_view pattern) {
-  return ascii_lower(text).find(pattern) != std::string::npos;
+  return ascii_lower(text).contains(pattern);
 }
 
 // Finds the newest prompt before `index` that contains the pattern.
@@ -53,7 +53,7 @@ std::optional<std::size_t> line_with(const std::vector<Line>& lines, std::size_t
 
 // Whether the entry contains the pattern in its hidden part.
 bool has_hidden_match(const Entry& entry, bool folded, std::string_view pattern) {
-  return (folded || (entry.done && left_out(entry) > 0)) &&
+  return (folded || (entry.ended && left_out(entry) > 0)) &&
          (contains(entry.text, pattern) || contains(entry.input, pattern) ||
           contains(entry.result, pattern));
 }
@@ -198,8 +198,9 @@ void scroll_to_target(State& state, Tab& tab, Effects& effects) {
   tab.scroll_target.reset();
   Anchor at;
   for (std::size_t i = 0; i < tab.entries.size(); ++i) {
-    const Seq here = tab.entries[i].seq;
-    if (here >= Seq{} && here <= seq && (at == Anchor{} || here > tab.entries[at.entry].seq)) {
+    const Seq candidate = tab.entries[i].seq;
+    if (candidate >= Seq{} && candidate <= seq &&
+        (at == Anchor{} || candidate > tab.entries[at.entry].seq)) {
       at = {i, 0};
     }
   }
@@ -212,7 +213,7 @@ void scroll_to_target(State& state, Tab& tab, Effects& effects) {
 
 void begin_search(State& state, LineSearch::Kind kind) {
   state.line_search = LineSearch{.kind = kind,
-                                 .draft = state.input().whole(),
+                                 .draft = state.input().unfolded_text(),
                                  .pattern = {},
                                  .index = state.input().prompts().size()};
 }
@@ -236,9 +237,9 @@ bool press_in_search(State& state, std::string_view key, Effects& effects) {
       find_prompt(state, search, state.input().prompts().size());
     }
   } else if (key == "Enter") {
-    const LineSearch done = search;
+    const LineSearch finished = search;
     state.line_search.reset();
-    finish_search(state, done, effects);
+    finish_search(state, finished, effects);
   } else if (history) {
     state.line_search.reset();
     return false;  // the key applies to the prompt found

@@ -1,4 +1,3 @@
-
 #include "base/text.h"
 #include "cli/app/testing/screens.h"
 #include "cli/app/testing/state.h"
