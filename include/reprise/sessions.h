@@ -192,7 +192,7 @@ struct RemovalCallbacks {
 // Removes these sessions one by one; one that is being answered or cannot be removed is skipped.
 // unsupported for a store without a trash.
 Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInfo> sessions,
-                                        Removal removal, const RemovalCallbacks& watch = {},
+                                        Removal removal, const RemovalCallbacks& callbacks = {},
                                         Clock& clock = system_clock());
 
 // ---- Retention

@@ -273,8 +273,8 @@ class Hits {
       REPRISE_ASSIGN(auto found, finder_of(source)->find_messages(refs));
       for (std::size_t i = 0; i < fetches.size(); ++i) {
         const auto& [candidate, owner] = fetches[i];
-        if (found[i]) {
-          REPRISE_ASSIGN(hits[candidate], take(candidates[candidate], owner, *std::move(found[i])));
+        if (auto& message = found[i]; message) {
+          REPRISE_ASSIGN(hits[candidate], take(candidates[candidate], owner, std::move(*message)));
           fetched.insert(candidate);
         }
       }

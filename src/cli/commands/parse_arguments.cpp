@@ -82,10 +82,9 @@ bool accept(Fault& fault, const Slot& slot, const std::vector<std::string>& valu
   }
   if (!std::visit(Assign{values, slot.range}, slot.target)) {
     const bool is_integer = std::holds_alternative<std::optional<std::int64_t>*>(slot.target);
-    fault.message =
-        cat(slot.name, " must be ",
-            number_words(is_integer ? NumberKind::whole : NumberKind::any, slot.range),
-            ", not '", values.empty() ? "" : values.back(), "'");
+    fault.message = cat(slot.name, " must be ",
+                        number_words(is_integer ? NumberKind::whole : NumberKind::any, slot.range),
+                        ", not '", values.empty() ? "" : values.back(), "'");
     return false;
   }
   return true;

@@ -225,11 +225,12 @@ Result<std::string> ChatSession::set_model(const std::string& text, std::stop_to
   }
   REPRISE_ASSIGN(Store* const store, store_to_change("change its model"));
   RunFlags flags = flags_;
-  flags.model = terminal_line(text);
+  const std::string new_model = terminal_line(text);
+  flags.model = new_model;
   flags.dev = false;
   REPRISE_TRY(rebuild_with(std::move(flags), std::move(stop)));
-  REPRISE_TRY(store->update(id(), {.model = flags_.model}));
-  context_.console().notice(cat("now using ", *flags_.model));
+  REPRISE_TRY(store->update(id(), {.model = new_model}));
+  context_.console().notice(cat("now using ", new_model));
   return std::string();
 }
 

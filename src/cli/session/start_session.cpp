@@ -146,10 +146,10 @@ void name_current(Context& context, Store& store, const SessionId& id, bool arch
   const auto archived = make_current(store, id, archive, context.clock());
   if (!archived) {
     context.console().warn(archived.error().message);
-  } else if (*archived) {
-    const std::optional<Session> session = store.find(**archived).value_or(std::nullopt);
-    context.console().notice(cat(
-        "archived ", session ? session_name(store, session->info) : brief_id(store, **archived)));
+  } else if (const std::optional<SessionId>& old = *archived; old) {
+    const std::optional<Session> session = store.find(*old).value_or(std::nullopt);
+    context.console().notice(
+        cat("archived ", session ? session_name(store, session->info) : brief_id(store, *old)));
   }
 }
 
