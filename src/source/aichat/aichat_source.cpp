@@ -10,12 +10,12 @@
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
-#include "source/aichat/yaml.h"
 #include "source/document_tool.h"
 #include "source/kinds.h"
 #include "source/tool_source.h"
 #include "source/transcript.h"
 #include "source/tree.h"
+#include "source/yaml.h"
 
 namespace reprise::source::aichat {
 namespace {
@@ -220,7 +220,7 @@ Result<std::shared_ptr<OpenSession>> open_aichat_file(const fs::path& file) {
   }
   REPRISE_ASSIGN(const auto text, read_document(file));
   auto all = std::make_shared<AichatMessages>();
-  REPRISE_ASSIGN(all->json, aichat::json_of_yaml(*text));
+  REPRISE_ASSIGN(all->json, json_of_yaml(*text));
   const JsonView json(all->json.text());
   if (!json["model"] || !json["messages"].is(json::Kind::array)) {
     return fail(Code::corrupt, "not a session of aichat");

@@ -6,10 +6,10 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "source/aichat/yaml.h"
 #include "source/copilot/copilot_import.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
+#include "source/yaml.h"
 
 namespace reprise::source {
 namespace {
@@ -111,7 +111,7 @@ Result<> add_attachments(const Transcript& transcript, JsonView attachments, Mes
 
 // The name in the YAML file beside the events; "" if there is none.
 Result<std::string> copilot_name_in(const std::string& metadata) {
-  const auto json = aichat::json_of_yaml(metadata);
+  const auto json = json_of_yaml(metadata);
   if (json || json.error().code != Code::unsupported) {
     REPRISE_TRY(json);
     return text_or_json(JsonView(json->text())["name"]);

@@ -1,4 +1,4 @@
-#include "source/aichat/yaml.h"
+#include "source/yaml.h"
 
 #include <yaml.h>
 
@@ -11,7 +11,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 
-namespace reprise::source::aichat {
+namespace reprise::source {
 namespace {
 
 struct Yaml : LibraryFunctions {
@@ -155,4 +155,4 @@ Result<RawJson> json_of_yaml(std::string_view text) {
   return json.empty() ? RawJson() : RawJson::parse(std::move(json));
 }
 
-}  // namespace reprise::source::aichat
+}  // namespace reprise::source

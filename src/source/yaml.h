@@ -4,10 +4,10 @@
 
 #include "reprise/types.h"
 
-namespace reprise::source::aichat {
+namespace reprise::source {
 
 // The first document of the text. Aliases become null, as expanding them could exhaust memory.
 // corrupt, with the line, for malformed YAML; unsupported when libyaml is not installed.
 Result<RawJson> json_of_yaml(std::string_view text);
 
-}  // namespace reprise::source::aichat
+}  // namespace reprise::source
