@@ -530,9 +530,10 @@ Result<ImportedSession> import_one(const ForeignSessions& all, const SessionIds&
                                    Store& target, const SessionInfo& info,
                                    const std::stop_token& stop) {
   for (int attempt = 1;; ++attempt) {
-    Import import(all.source, all.tool, target, info, stop);
-    auto imported = all.tool == kOwnExports ? copy_own(all.source, target, info.id, stop)
-                                            : import.run_with_branches(listed);
+    auto imported =
+        all.tool == kOwnExports
+            ? copy_own(all.source, target, info.id, stop)
+            : Import(all.source, all.tool, target, info, stop).run_with_branches(listed);
     if (imported || attempt == kAttemptsMax || !may_be_concurrent(imported.error())) {
       return imported;
     }

@@ -64,7 +64,7 @@ class Console {
   void report(const Error& error);
   // Reports an error with the usage line of the running command.
   Exit usage_error(std::string_view message);
-  // "reprise list [OPTION…]"; if not set, wrong_usage() refers to `reprise help`.
+  // "reprise list [OPTION…]"; if not set, usage_error() refers to `reprise help`.
   void set_usage(std::string usage) { usage_ = std::move(usage); }
 
   // Asks a yes or no question on the terminal. Without a terminal and without --yes, returns an

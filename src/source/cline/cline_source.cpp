@@ -36,12 +36,12 @@ Block image_or_unknown(JsonView block) {
 }
 
 // Accepts a string, a list of strings, or a list of texts, {query, result, success, error}, images
-// and other blocks, which are added to `beside`.
-std::string text_of_results(JsonView content, bool& has_failed, std::vector<Block>& beside) {
+// and other blocks, which are added to `attachments`.
+std::string text_of_results(JsonView content, bool& has_failed, std::vector<Block>& attachments) {
   std::string text = content.text();
   content.each([&](JsonView part) {
     if (const std::string type = part["type"].text(); !type.empty() && type != "text") {
-      beside.push_back(image_or_unknown(part));
+      attachments.push_back(image_or_unknown(part));
       return;
     }
     const JsonView result = part["text"] ? part["text"] : part["result"];
@@ -74,10 +74,10 @@ void add_cline_block(std::string_view role, JsonView block, std::vector<Block>& 
                      unknown_members(kCline, block, {"type", "id", "name", "input"})});
   } else if (type == "tool_result") {
     bool has_failed = is_true(block["is_error"]);
-    std::vector<Block> beside;
-    std::string text = text_of_results(block["content"], has_failed, beside);
+    std::vector<Block> attachments;
+    std::string text = text_of_results(block["content"], has_failed, attachments);
     blocks.emplace_back(tool_result(block["tool_use_id"].text(), std::move(text), has_failed));
-    std::ranges::move(beside, std::back_inserter(blocks));
+    std::ranges::move(attachments, std::back_inserter(blocks));
   } else {
     blocks.push_back(image_or_unknown(block));
   }
@@ -115,11 +115,11 @@ std::string provider_of(JsonView message) {
 
 bool has_only_results(JsonView content) {
   bool has_results = false;
-  bool has_else = false;
+  bool has_others = false;
   content.each([&](JsonView block) {
-    (block["type"].text() == "tool_result" ? has_results : has_else) = true;
+    (block["type"].text() == "tool_result" ? has_results : has_others) = true;
   });
-  return has_results && !has_else;
+  return has_results && !has_others;
 }
 
 Message message_of_cline(JsonView json) {

@@ -88,7 +88,8 @@ class CodexIndexer final : public Indexer {
     return (copied_until_ && time_ && *time_ < *copied_until_) ||
            (ordinal_ && *ordinal_ < own_from_);
   }
-  bool has_title() const { return !into_.is_child || !is_copied(); }
+  // Of a sub-agent, only a question of its own may be its title.
+  bool may_be_title() const { return !into_.is_child || !is_copied(); }
 
   void take_meta(JsonView meta) {
     if (into_.parts[part_].is_inherited || std::exchange(has_meta_, true)) {
@@ -108,9 +109,10 @@ class CodexIndexer final : public Indexer {
       into_.is_child = true;
       for (const JsonView by : {meta["parent_thread_id"], agent["thread_spawn"]["parent_thread_id"],
                                 meta["session_id"]}) {
-        const std::string id = by.text();  // the last one is its own in some versions
-        into_.parent =
-            into_.parent.empty() && id != into_.session.info.id.str() ? id : into_.parent;
+        if (std::string id = by.text();  // the last one is its own in some versions
+            into_.parent.empty() && id != into_.session.info.id.str()) {
+          into_.parent = std::move(id);
+        }
       }
       own_from_ = meta["subagent_history_start_ordinal"].count();
     }
@@ -183,7 +185,7 @@ class CodexIndexer final : public Indexer {
       return;
     }
     turns_.push_back(into_.tree.before(found->place));
-    first_shown_ = first_shown_.empty() && has_title() ? text : first_shown_;
+    first_shown_ = first_shown_.empty() && may_be_title() ? text : first_shown_;
     questions_.erase(found);
   }
 
@@ -223,10 +225,10 @@ class CodexIndexer final : public Indexer {
     }
     if (place && is_person && !node.is_injected) {
       const std::string text = codex::person_text(item);
-      first_ = first_.empty() && has_title() ? text : first_;
+      first_ = first_.empty() && may_be_title() ? text : first_;
       if (codex::names_author(item)) {
         turns_.push_back(into_.tree.before(*place));
-        first_shown_ = first_shown_.empty() && has_title() ? text : first_shown_;
+        first_shown_ = first_shown_.empty() && may_be_title() ? text : first_shown_;
       } else {
         questions_.push_back({*place, text});
       }

@@ -231,8 +231,8 @@ class CopilotIndexer final : public Indexer {
     }
   }
 
-  static bool is_same_call(std::string_view one, std::string_view other) {
-    return one == other || one.empty() || other.empty();
+  static bool is_same_call(std::string_view a, std::string_view b) {
+    return a == b || a.empty() || b.empty();
   }
 
   static constexpr std::ptrdiff_t kSearched = 16;  // the last requests
@@ -240,8 +240,8 @@ class CopilotIndexer final : public Indexer {
   // The usage of a request is recorded before its answer or, by other programs, after it.
   static void add_answer(std::uint32_t place, std::string call, Speaker& speaker) {
     const auto end = speaker.requests.rbegin() + std::min(std::ssize(speaker.requests), kSearched);
-    const auto request = std::find_if(speaker.requests.rbegin(), end, [&](const Request& one) {
-      return is_same_call(one.call, call);
+    const auto request = std::find_if(speaker.requests.rbegin(), end, [&](const Request& recorded) {
+      return is_same_call(recorded.call, call);
     });
     if (request == end) {
       speaker.last_answer = place;
@@ -346,19 +346,19 @@ void add_event(std::string_view type, JsonView data, Message& message) {
 }
 
 // Adds what is not in the blocks: values, or lists of them for an answer in parts.
-void add_rest(std::span<const Piece> pieces, Extra& extra) {
+void add_unmapped(std::span<const Piece> pieces, Extra& extra) {
   static constexpr std::array<std::string_view, 1> kData = {"data"};
   static constexpr std::array<std::string_view, 7> kKnown = {
       "content",    "reasoningText", "toolRequests",  "result",
       "toolCallId", "success",       "summaryContent"};
-  const auto add = [&](std::string_view name, const auto& rest_of) {
+  const auto add = [&](std::string_view name, const auto& unmapped) {
     if (pieces.size() == 1) {
-      return add_extra(extra, name, rest_of(pieces.front().json));
+      return add_extra(extra, name, unmapped(pieces.front().json));
     }
     std::string list = "[";
     for (const Piece& piece : pieces) {
-      const auto rest = rest_of(piece.json);
-      list += cat(list.size() > 1 ? "," : "", rest ? std::string_view(rest->text()) : "{}");
+      const auto members = unmapped(piece.json);
+      list += cat(list.size() > 1 ? "," : "", members ? std::string_view(members->text()) : "{}");
     }
     add_extra(extra, name, json::take(list += "]"));
   };
@@ -430,7 +430,7 @@ class Copilot final : public JsonlTool {
     if (piece.node.is_injected) {
       mark_injected(message);
     }
-    add_rest(pieces, message.extra);
+    add_unmapped(pieces, message.extra);
     return message;
   }
 
