@@ -55,6 +55,7 @@ struct Tab {
   store::CountedRequests counted_requests = {};
   std::optional<Time> turn_began = {};
   std::size_t turn_bytes = 0;              // of the running answer, while its usage is unknown
+  std::optional<Entry> footer = {};        // of the answer, shown when the turn has ended
   bool editing = false;                    // the input replaces the last question
   std::optional<std::size_t> chosen = {};  // the entry that Enter folds or unfolds
   Editor input = {};

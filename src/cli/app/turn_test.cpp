@@ -72,11 +72,13 @@ TEST(Turn, SumsTheUsageOfATurn) {
   answer.calls_tools = false;
   answer.usage = Usage{.input = {200}, .output = {20}, .cost = Money::parse("0.02")};
   update(state, answer);
-  EXPECT_EQ(state.tab()->entries.back().text, "m · 300 in, 30 out · $0.03");
   EXPECT_EQ(state.tab()->last_input, 200);
+  EXPECT_EQ(state.tab()->entries.back().text, "question");  // a command might have to wait
   update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
+  EXPECT_EQ(state.tab()->entries.back().text, "m · 300 in, 30 out · $0.03");
   enter(state, "next");
   update(state, answer);
+  update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
   EXPECT_EQ(state.tab()->entries.back().text, "m · 200 in, 20 out · $0.02");
 }
 
@@ -136,6 +138,7 @@ TEST(Turn, CountsARequestOnce) {
   update(state, answer);
   answer.calls_tools = false;
   update(state, answer);
+  update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
   EXPECT_EQ(state.tab()->entries.back().text, "m · 100 in, 10 out");
   update(state, TabChanged{.tab = {1},
                            .metadata = some_metadata(),
@@ -143,6 +146,7 @@ TEST(Turn, CountsARequestOnce) {
                            .counted_requests = {"r2"}});
   answer.usage->request_id = "r2";
   update(state, answer);
+  update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
   EXPECT_EQ(state.tab()->entries.back().text, "m");
 }
 

@@ -203,15 +203,17 @@ void on_answer(Tab& tab, const AnswerStored& answer) {
     tab.turn_bytes = 0;
   }
   if (!answer.calls_tools) {
-    add_entry(tab, {.kind = Entry::Kind::footer,
-                    .text = footer_text(answer.model, tab.turn),
-                    .at = answer.at});
+    tab.footer = {
+        .kind = Entry::Kind::footer, .text = footer_text(answer.model, tab.turn), .at = answer.at};
     tab.turn = {};
   }
 }
 
 void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects) {
   finish_entries(tab);
+  if (auto footer = std::exchange(tab.footer, std::nullopt)) {
+    add_entry(tab, *std::move(footer));
+  }
   state.saved = state.saved && turn.saved;
   tab.metadata = turn.metadata;
   if (tab.phase == Tab::Phase::closing) {
