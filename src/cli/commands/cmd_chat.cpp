@@ -17,11 +17,11 @@
 #include "cli/repl/menu.h"
 #include "cli/repl/repl.h"
 #include "cli/session/find_session.h"
-#include "cli/session/removal.h"
 #include "cli/session/tool_consent.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_names.h"
 #include "cli/settings/run_flags.h"
+#include "reprise/sessions.h"
 
 namespace reprise::cli {
 namespace {

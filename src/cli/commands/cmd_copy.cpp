@@ -6,9 +6,9 @@
 #include "cli/output/session_json.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
-#include "cli/session/removal.h"
 #include "cli/settings/settings.h"
 #include "engine/copy.h"
+#include "reprise/sessions.h"
 #include "session/outbox.h"
 #include "store/outbox/outbox_file.h"
 

@@ -9,7 +9,6 @@
 #include "cli/output/session_json.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
-#include "cli/session/removal.h"
 #include "reprise/export.h"
 #include "reprise/sessions.h"
 

@@ -9,10 +9,10 @@
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
 #include "cli/program/store_opener.h"
-#include "cli/session/removal.h"
 #include "cli/settings/time_value.h"
 #include "model/json_fields.h"
 #include "model/known_time.h"
+#include "reprise/sessions.h"
 #include "session/import.h"
 
 namespace reprise::cli {

@@ -9,7 +9,6 @@
 #include "cli/output/table.h"
 #include "cli/program/search_files.h"
 #include "cli/program/store_opener.h"
-#include "cli/session/removal.h"
 #include "cli/settings/time_value.h"
 #include "reprise/sessions.h"
 #include "session/import.h"

@@ -6,7 +6,6 @@
 #include "cli/output/session_text.h"
 #include "cli/program/store_opener.h"
 #include "cli/session/prompt.h"
-#include "cli/session/removal.h"
 
 namespace reprise::cli {
 namespace {

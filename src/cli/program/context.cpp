@@ -3,6 +3,7 @@
 
 #include "cli/program/store_opener.h"
 #include "cli/settings/program_config.h"
+#include "reprise/source.h"
 
 namespace reprise::cli {
 
@@ -31,6 +32,12 @@ bool Context::is_coloured(bool is_terminal) const {
   }
   return when == "always" || (is_terminal && !environment_.find("NO_COLOR") &&
                               environment_.find("TERM").value_or("dumb") != "dumb");
+}
+
+void warn_of_damage(Context& context, const std::vector<Damage>& damage) {
+  for (const Damage& part : damage) {
+    context.console().warn(cat("cannot read ", part.where, ": ", part.reason));
+  }
 }
 
 }  // namespace reprise::cli

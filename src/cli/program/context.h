@@ -10,6 +10,10 @@
 #include "cli/process/process.h"    // IWYU pragma: export
 #include "reprise/environment.h"    // IWYU pragma: export
 
+namespace reprise {
+struct Damage;
+}
+
 namespace reprise::cli {
 
 class ProgramConfig;
@@ -46,5 +50,8 @@ class Context {
   std::unique_ptr<StoreOpener> stores_;
   Clock& clock_ = system_clock();
 };
+
+// Warns about each damaged part.
+void warn_of_damage(Context& context, const std::vector<Damage>& damage);
 
 }  // namespace reprise::cli

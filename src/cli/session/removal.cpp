@@ -184,10 +184,4 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
   return is_all ? Exit::success : Exit::failed;
 }
 
-void warn_of_damage(Context& context, const std::vector<Damage>& damage) {
-  for (const Damage& part : damage) {
-    context.console().warn(cat("cannot read ", part.where, ": ", part.reason));
-  }
-}
-
 }  // namespace reprise::cli

@@ -19,9 +19,6 @@ struct RemovalRequest {
   std::size_t unconfirmed_max = 0;  // up to this many without a question
 };
 
-// Warns about each damaged part.
-void warn_of_damage(Context& context, const std::vector<Damage>& damage);
-
 // Warns about each place where messages of purged sessions may remain.
 std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& result);
 
