@@ -27,6 +27,9 @@ struct SourceKind {
   // not_found when there is nothing.
   Result<std::unique_ptr<Source>> (*open)(const std::filesystem::path& path,
                                           const StoreOptions& options);
+  // Files elsewhere that belong to the history at this path; null: there are none.
+  std::vector<std::filesystem::path> (*files_elsewhere)(const std::filesystem::path& path) =
+      nullptr;
 };
 
 // All kinds, in the order in which paths are probed. Static storage.

@@ -529,6 +529,9 @@ bool may_be_concurrent(const Error& error) {
 Result<ImportedSession> import_one(const ForeignSessions& all, const SessionIds& listed,
                                    Store& target, const SessionInfo& info,
                                    const std::stop_token& stop) {
+  if (!target.capabilities().messages) {
+    return fail(Code::unsupported, "the store holds no messages");
+  }
   for (int attempt = 1;; ++attempt) {
     auto imported =
         all.tool == kOwnExports

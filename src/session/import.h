@@ -42,7 +42,7 @@ struct ImportedSession {
 // Imports the session with its branches. `info` is from the tool's list (with
 // SessionQuery::children to include sub-agents): a session without activity since the last import
 // is not read again. What is imported is on disk when this returns; after an error, calling it
-// again continues.
+// again continues. unsupported for a store without messages.
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
                                        const SessionInfo& info, const std::stop_token& stop = {});
 

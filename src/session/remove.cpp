@@ -4,13 +4,16 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/reserve.h"
+#include "base/text.h"
 #include "reprise/conversation.h"
 #include "reprise/sessions.h"
+#include "session/import.h"
 
 namespace reprise {
 namespace {
@@ -35,6 +38,26 @@ Result<> remove_session(Store& store, const SessionInfo& info, Removal removal, 
   }
   REPRISE_TRY(settle_answer(store, info, clock));
   return trash.trash(info.id, clock.now());
+}
+
+// The tool that the session was imported from; "" if it was not.
+std::string tool_of(Store& store, const SessionId& id) {
+  if (!is_imported_id(id)) {
+    return "";
+  }
+  const auto session = store.find(id);
+  const auto origin = session && *session ? origin_of(**session) : std::nullopt;
+  return origin ? origin->tool : "";
+}
+
+// What the store leaves, and what these tools have.
+Result<std::vector<Remnant>> find_remnants(Trash& trash, const std::set<std::string>& tools) {
+  REPRISE_ASSIGN(std::vector<Remnant> found, trash.remnants());
+  for (const std::string& tool : tools) {
+    found.push_back({cat("the history of ", tool),
+                     "the next import brings back what has not been deleted there"});
+  }
+  return found;
 }
 
 }  // namespace
@@ -92,6 +115,7 @@ Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInf
     return fail(Code::unsupported, "this store cannot delete sessions");
   }
   RemovedSessions result;
+  std::set<std::string> tools;
   std::int64_t count = 0;
   for (const SessionInfo& info : sessions) {
     if (callbacks.on_progress) {
@@ -102,16 +126,20 @@ Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInf
       result.answering.push_back(info);
       continue;
     }
+    std::string tool = removal == Removal::purge ? tool_of(store, info.id) : "";
     const Result<> removed = is_answering ? remove_session(store, info, removal, clock)
                                           : Result<>(std::unexpected(is_answering.error()));
     if (removed) {
       result.removed.push_back(info.id);
+      if (!tool.empty()) {
+        tools.insert(std::move(tool));
+      }
     } else {
       result.failed.emplace_back(info.id, removed.error());
     }
   }
   if (removal == Removal::purge && !result.removed.empty()) {
-    result.remnants = trash->remnants();
+    result.remnants = find_remnants(*trash, tools);
   }
   return result;
 }

@@ -50,6 +50,8 @@ Open open_copilot;
 // database, or the folder with the list of all projects.
 Recognise is_crush;
 Open open_crush;
+// Those of all projects in the list.
+std::vector<std::filesystem::path> crush_databases(const std::filesystem::path& place);
 // Sessions exported in the format json: one file, or a folder of them. Their ids are unchanged.
 Recognise is_exported;
 Open open_exported;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <thread>
 
 #include "base/file.h"
@@ -106,6 +107,41 @@ TEST_P(FullDiskTest, AStoppedAnswerIsSavedOrSaidNotToBe) {
     EXPECT_NE(done.err.find("not saved"), std::string::npos) << done.err;
     EXPECT_EQ(run({"--store", url(), "ask", "-c", "and now"}).code, 0);
   }
+}
+
+// Not one warning for each session.
+TEST_P(FullDiskTest, AnImportStopsAndContinuesLater) {
+  if (std::string_view(GetParam()) == "context") {
+    GTEST_SKIP() << "the store has room for one session";
+  }
+  fs::create_directories(folder());
+  const SmallDisk disk(folder());
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  constexpr int kSessions = 8;
+  const fs::path history = home() / ".pi/agent/sessions/--x--";
+  fs::create_directories(history);
+  for (int i = 0; i < kSessions; ++i) {
+    std::ofstream(history / cat(i, ".jsonl"))
+        << R"({"type":"session","version":3,"id":"s)" << i
+        << R"(","timestamp":"2026-11-20T10:00:00Z","cwd":"/x"})" << '\n'
+        << R"({"type":"message","id":"1","parentId":null,"timestamp":"2026-11-20T10:00:00Z",)"
+        << R"("message":{"role":"user","content":")" << std::string(10'000, 'x') << "\"}}\n";
+  }
+  ASSERT_EQ(run({"--store", url(), "ask", "hello"}).code, 0);
+  disk.fill();
+  const Done full = run({"--store", url(), "import", "pi:"});
+  EXPECT_NE(full.code, 0);
+  EXPECT_EQ(count(full.err, "cannot import"), 1U) << full.err;
+  EXPECT_NE(full.err.find("as the disk is full; `reprise import` continues"), std::string::npos)
+      << full.err;
+  fs::remove(folder() / "filler");
+  const Done done = run({"--store", url(), "import", "pi:"});
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.err.find(" 0 failed"), std::string::npos) << done.err;
+  EXPECT_EQ(count(run({"--store", url(), "list", "--all", "--json"}).out, R"("messages":1,)"),
+            static_cast<std::size_t>(kSessions));
 }
 
 class DoctorsDiskTest : public ProgramTest {};

@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "source/source_fixture.h"
@@ -104,6 +105,20 @@ TEST_F(CrushTest, TheListOfProjectsLeadsToAll) {
     open("crush", folder);
     EXPECT_EQ(sessions(), Lines{"s1 One (1)"}) << folder;
   }
+}
+
+TEST_F(CrushTest, ProjectsAreAddedWhileItIsOpen) {
+  fill(kSchema);
+  fill("INSERT INTO sessions VALUES('s1', NULL, 'One', 0, 0, 0, 0, 1, 1, NULL, NULL)");
+  const TemporaryFolder folder;
+  const auto list_projects = [&folder](std::string_view projects) {
+    must(replace_file(folder.path() / "projects.json", cat(R"({"projects":[)", projects, "]}")));
+  };
+  list_projects("");
+  const auto source = must(open_source(cat("crush:", folder.path().native())));
+  EXPECT_TRUE(must(source->list({})).sessions.empty());
+  list_projects(cat(R"({"path":")", place().native(), R"("})"));
+  EXPECT_EQ(must(source->list({})).sessions.size(), 1U);
 }
 
 TEST_F(CrushTest, ItIsRecognised) {

@@ -6,16 +6,17 @@
 #include <system_error>
 #include <utility>
 
+#include "base/reserve.h"
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
-#include "cli/program/folder_watch.h"
 #include "cli/program/interrupts.h"
+#include "cli/program/path_watch.h"
 #include "cli/program/store_opener.h"
-#include "cli/session/removal.h"
 #include "cli/settings/time_value.h"
 #include "engine/copy.h"
+#include "reprise/sessions.h"
 #include "session/import.h"
 
 namespace reprise::cli {
@@ -46,10 +47,19 @@ constexpr std::string_view kUnit =
 struct FoundSource {
   const SourceKind* kind = nullptr;
   fs::path path;
-  std::unique_ptr<Source> source = nullptr;
+  std::unique_ptr<Source> source = nullptr;  // null while there is none
   FoundSessions listed = {};
   std::string error = {};  // why it cannot be listed now
 
+  // All that the history is in.
+  std::vector<fs::path> files() const {
+    std::vector<fs::path> files;
+    if (kind->files_elsewhere != nullptr) {
+      files = kind->files_elsewhere(path);
+    }
+    files.push_back(path);
+    return files;
+  }
   std::int64_t messages() const {
     std::int64_t sum = 0;
     for (const SessionInfo& info : listed.sessions) {
@@ -69,8 +79,8 @@ struct FoundSource {
   }
 };
 
-// The size of all readable files below a path.
-std::int64_t bytes_of(const fs::path& path) {
+// The size of the file, or of all readable files in the folder.
+std::int64_t bytes_at(const fs::path& path) {
   std::error_code error;
   if (fs::is_regular_file(path, error)) {
     return static_cast<std::int64_t>(fs::file_size(path, error));
@@ -85,6 +95,14 @@ std::int64_t bytes_of(const fs::path& path) {
       const auto size = entry->file_size(none);
       bytes += none ? 0 : static_cast<std::int64_t>(size);
     }
+  }
+  return bytes;
+}
+
+std::int64_t bytes_of(const FoundSource& found) {
+  std::int64_t bytes = 0;
+  for (const fs::path& file : found.files()) {
+    bytes += bytes_at(file);
   }
   return bytes;
 }
@@ -121,8 +139,13 @@ class ImportCommand final : public Command {
     }
     const bool is_auto = sources_.empty() || (sources_.size() == 1 && sources_.front() == kAuto);
     std::vector<FoundSource> sources;
+    std::vector<FoundSource> others;  // of tools without sessions so far
     if (is_auto) {
-      sources = find_in_default_locations(context);
+      sources = in_default_locations(context);
+      const auto empty = std::ranges::stable_partition(
+          sources, [](const FoundSource& found) { return !found.listed.sessions.empty(); });
+      std::ranges::move(empty, std::back_inserter(others));
+      sources.erase(empty.begin(), empty.end());
     } else {
       REPRISE_ASSIGN(sources, open_named(context));
     }
@@ -136,10 +159,10 @@ class ImportCommand final : public Command {
     } else if ((is_auto || dry_run_) && !sources.empty() && !context.globals().json) {
       print_found(context, sources);
     }
-    if (dry_run_ || sources.empty()) {
+    if (dry_run_ || (sources.empty() && !watch_)) {
       return Exit::success;
     }
-    if (is_auto) {
+    if (is_auto && !sources.empty()) {
       REPRISE_ASSIGN(const bool confirmed, context.console().confirm("import all of them?"));
       if (!confirmed) {
         return Exit::success;
@@ -147,27 +170,37 @@ class ImportCommand final : public Command {
     }
     const Interrupts interrupts;
     REPRISE_ASSIGN(const Exit exit, import_all(context, sources, interrupts));
-    return watch_ ? watch_sources(context, sources, interrupts) : Result<Exit>(exit);
+    if (!watch_) {
+      return exit;
+    }
+    std::ranges::move(others, std::back_inserter(sources));
+    return watch_sources(context, sources, interrupts);
   }
 
  private:
   // Runs until it is stopped, which is no failure. The interval depends on the time that a pass
-  // takes.
-  Result<Exit> watch_sources(Context& context, std::vector<FoundSource>& sources,
-                             const Interrupts& interrupts) {
-    std::vector<fs::path> paths;
-    std::ranges::transform(sources, std::back_inserter(paths), &FoundSource::path);
-    FolderWatch watch = FolderWatch::begin(paths);
-    context.console().notice("watching for changes; Ctrl-C stops");
-    for (;;) {  // the first pass covers changes before the watch began
+  // takes. What fails is reported once, and tried again after the next change.
+  static Result<Exit> watch_sources(Context& context, std::vector<FoundSource>& sources,
+                                    const Interrupts& interrupts) {
+    PathWatch watch;
+    std::string last_error;
+    for (bool is_first = true;; is_first = false) {
       const auto start = std::chrono::steady_clock::now();
+      for (FoundSource& found : sources) {
+        watch.add(found.files());
+      }
+      if (is_first) {
+        context.console().notice("watching for changes; Ctrl-C stops");
+      }
       for (FoundSource& found : sources) {
         list_again(context, found);
       }
-      auto imported = import_all(context, sources, interrupts, Verbosity::changes);
-      if (!imported && imported.error().code != Code::cancelled) {
-        return imported;
+      const auto imported = import_all(context, sources, interrupts, Verbosity::changes);
+      const std::string error = imported ? "" : imported.error().message;
+      if (!imported && imported.error().code != Code::cancelled && error != last_error) {
+        context.console().warn(error);
       }
+      last_error = error;
       const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(
           std::chrono::steady_clock::now() - start);
       if (!watch.wait(std::max(kPauseMin, kIdleFactor * spent), interrupts.token())) {
@@ -188,16 +221,23 @@ class ImportCommand final : public Command {
     return listed;
   }
 
-  static Result<FoundSource> open_history(const SourceKind& kind, const fs::path& path,
-                                          std::unique_ptr<Source> source) {
-    FoundSource found{.kind = &kind, .path = path, .source = std::move(source)};
-    REPRISE_ASSIGN(found.listed, list_history(*found.source));
-    return found;
+  // Opens it if it is there by now.
+  static Result<FoundSessions> list_history(Context& context, FoundSource& found) {
+    std::error_code error;
+    if (found.source == nullptr && fs::exists(found.path, error)) {
+      auto source = open_source(cat(found.kind->name, ":", found.path.native()),
+                                {.cache_folder = context.config().cache_folder()});
+      if (!source && source.error().code != Code::not_found) {
+        return std::unexpected(source.error());
+      }
+      found.source = std::move(source).value_or(nullptr);
+    }
+    return found.source == nullptr ? FoundSessions() : list_history(*found.source);
   }
 
-  // A history that cannot be read is reported once, and tried again after the next change.
+  // Warns if the history cannot be read, once for each reason; it then has no sessions.
   static void list_again(Context& context, FoundSource& found) {
-    auto listed = list_history(*found.source);
+    auto listed = list_history(context, found);
     std::string error = listed ? "" : listed.error().message;
     if (!listed && error != found.error) {
       context.console().warn(cat("cannot read ", found.kind->name, ": ", error));
@@ -206,27 +246,15 @@ class ImportCommand final : public Command {
     found.listed = std::move(listed).value_or(FoundSessions());
   }
 
-  // Warns about histories that cannot be read and skips them.
-  std::vector<FoundSource> find_in_default_locations(Context& context) const {
+  // All tools that have one, whether they have sessions there or not.
+  static std::vector<FoundSource> in_default_locations(Context& context) {
     std::vector<FoundSource> sources;
     for (const SourceKind& kind : source_kinds()) {
-      const auto path = default_location(
+      auto path = default_location(
           kind, [&](std::string_view name) { return context.environment().find(name); });
-      std::error_code error;
-      if (!path || !fs::exists(*path, error)) {
-        continue;
-      }
-      auto source = open_source(cat(kind.name, ":", path->native()),
-                                {.cache_folder = context.config().cache_folder()});
-      if (!source && source.error().code == Code::not_found) {
-        continue;
-      }
-      auto found = source ? open_history(kind, *path, *std::move(source))
-                          : Result<FoundSource>(std::unexpected(source.error()));
-      if (!found) {
-        context.console().warn(cat("cannot read ", kind.name, ": ", found.error().message));
-      } else if (!found->listed.sessions.empty()) {
-        sources.push_back(*std::move(found));
+      if (path) {
+        sources.push_back({.kind = &kind, .path = *std::move(path)});
+        list_again(context, sources.back());
       }
     }
     return sources;
@@ -249,7 +277,8 @@ class ImportCommand final : public Command {
       const std::string whole_url = source_url(url, context.environment());
       const std::size_t colon = whole_url.find(':');
       const fs::path path = colon == std::string::npos ? whole_url : whole_url.substr(colon + 1);
-      REPRISE_ASSIGN(auto found, open_history(*kind, path, std::move(source)));
+      FoundSource found{.kind = kind, .path = path, .source = std::move(source)};
+      REPRISE_ASSIGN(found.listed, list_history(*found.source));
       sources.push_back(std::move(found));
     }
     return sources;
@@ -269,8 +298,7 @@ class ImportCommand final : public Command {
                       terminal_line(context.config().short_path(found.path.native())),
                       std::to_string(found.listed.sessions.size()),
                       cat(found.messages(), found.has_exact_counts() ? "" : "+"),
-                      size_text(bytes_of(found.path)),
-                      age_text(found.newest(), context.clock().now())});
+                      size_text(bytes_of(found)), age_text(found.newest(), context.clock().now())});
     }
     Output& out = context.console().out();
     out.write(format_table(columns, rows, out.text_columns()));
@@ -282,13 +310,21 @@ class ImportCommand final : public Command {
                                  const Interrupts& interrupts,
                                  Verbosity verbosity = Verbosity::all) {
     REPRISE_ASSIGN(Store* const store, context.stores().open(Access::write));
+    if (!store->capabilities().messages) {
+      return fail(Code::unsupported, "cannot import into this store, which holds no messages");
+    }
     std::int64_t total = 0;
     for (const FoundSource& found : sources) {
       total += std::ssize(found.listed.sessions);
     }
     std::vector<Counts> counts(sources.size());
     std::int64_t done = 0;
-    for (std::size_t i = 0; i < sources.size(); ++i) {
+    std::stop_source stop;  // also on a full disk
+    const std::stop_callback on_interrupt(interrupts.token(), [&stop] { stop.request_stop(); });
+    for (std::size_t i = 0; i < sources.size() && !stop.stop_requested(); ++i) {
+      if (sources[i].source == nullptr) {
+        continue;
+      }
       warn_of_damage(context, sources[i].listed.damage);
       context.console().progress({"importing", done, total});
       import_sessions(
@@ -296,12 +332,18 @@ class ImportCommand final : public Command {
           [&](const SessionInfo& info, const Result<ImportedSession>& imported) {
             context.console().progress({"importing", ++done, total});
             note(context, info, imported, counts[i]);
+            if (!imported && is_disk_full(imported.error())) {
+              stop.request_stop();
+            }
           },
-          interrupts.token());
-      if (interrupts.token().stop_requested()) {
-        return fail(Code::cancelled, cat("stopped after ", done, " of ", counted(total, "session"),
-                                         "; `reprise import` continues"));
-      }
+          stop.get_token());
+    }
+    if (stop.stop_requested()) {
+      const bool is_interrupted = interrupts.token().stop_requested();
+      return fail(
+          is_interrupted ? Code::cancelled : Code::io,
+          cat("stopped after ", done, " of ", counted(total, "session"),
+              is_interrupted ? "" : ", as the disk is full", "; `reprise import` continues"));
     }
     context.console().end_progress();
     return end(context, sources, counts, verbosity);
@@ -361,7 +403,7 @@ class ImportCommand final : public Command {
           .field("place", sources[i].path.native())
           .field("sessions", static_cast<std::int64_t>(sources[i].listed.sessions.size()))
           .field("messages", sources[i].messages())
-          .field("bytes", bytes_of(sources[i].path));
+          .field("bytes", bytes_of(sources[i]));
       const Time newest = sources[i].newest();
       object.text_or_null("newest_at", newest == Time{} ? "" : format_time(newest));
       if (i < counts.size()) {

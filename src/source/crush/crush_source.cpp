@@ -111,6 +111,7 @@ constexpr std::array<std::string_view, 2> kCrushTables = {"sessions", "messages"
 constexpr std::array<TableSignature, 2> kCrushMarks = {
     {{"sessions", "prompt_tokens"}, {"messages", "finished_at"}}};
 constexpr std::string_view kTitlePrefix = "title-";
+constexpr std::string_view kListOfProjects = "projects.json";
 
 const std::initializer_list<std::string_view> kCrushSession = {"id",
                                                                "parent_session_id",
@@ -201,11 +202,50 @@ void add_row(const Row& row, OpenSession& open) {
   }
 }
 
+// Parses projects.json: {"projects":[{"path":…,"data_dir":…}]}
+Result<std::vector<Project>> listed_projects(const fs::path& file) {
+  REPRISE_ASSIGN(const auto text, read_document(file));
+  REPRISE_ASSIGN(const RawJson json, RawJson::parse(*text));
+  std::vector<Project> projects;
+  const JsonView root(json.text());
+  (root.is(json::Kind::array) ? root : root["projects"]).each([&](JsonView one) {
+    const std::string path = one["path"].text();
+    const std::string data = one["data_dir"].text();
+    const fs::path folder = fs::path(path) / (data.empty() ? ".crush" : data);
+    projects.push_back({DatabasePlace(folder / "crush.db", kCrushTables), path});
+  });
+  return projects;
+}
+
 class CrushTool final : public Tool {
  public:
-  explicit CrushTool(std::vector<Project> projects) : projects_(std::move(projects)) {}
+  explicit CrushTool(Project project) { projects_.push_back(std::move(project)); }
+  explicit CrushTool(fs::path list_of_projects) : list_of_projects_(std::move(list_of_projects)) {}
+
+  // Takes over changes of the list.
+  Result<> refresh_projects() {
+    if (list_of_projects_.empty()) {
+      return {};
+    }
+    REPRISE_ASSIGN(std::vector<Project> listed, listed_projects(list_of_projects_));
+    std::erase_if(listed, [](const Project& project) {
+      return !file_exists(project.database.file()).value_or(true);  // reading it reports the error
+    });
+    for (Project& project : listed) {
+      const auto is_same = [&](const Project& known) {
+        return known.database.file() == project.database.file();
+      };
+      const auto known = std::ranges::find_if(projects_, is_same);
+      if (known != projects_.end()) {
+        project = std::move(*known);
+      }
+    }
+    projects_ = std::move(listed);
+    return {};
+  }
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
+    REPRISE_TRY(refresh_projects());
     std::vector<Listed> all;
     std::set<SessionId> ids;
     for (Project& project : projects_) {
@@ -288,6 +328,7 @@ class CrushTool final : public Tool {
     return open;
   }
 
+  fs::path list_of_projects_ = {};
   std::vector<Project> projects_;
 };
 
@@ -313,44 +354,35 @@ Project project_of(const fs::path& database) {
           (is_inside ? folder.parent_path() : folder).native()};
 }
 
-// Parses projects.json: {"projects":[{"path":…,"data_dir":…}]}
-Result<std::vector<Project>> listed_projects(const fs::path& file) {
-  REPRISE_ASSIGN(const auto text, read_document(file));
-  REPRISE_ASSIGN(const RawJson json, RawJson::parse(*text));
-  std::vector<Project> projects;
-  const JsonView root(json.text());
-  (root.is(json::Kind::array) ? root : root["projects"]).each([&](JsonView one) {
-    const std::string path = one["path"].text();
-    const std::string data = one["data_dir"].text();
-    const fs::path folder = fs::path(path) / (data.empty() ? ".crush" : data);
-    if (file_exists(folder / "crush.db").value_or(true)) {  // listing it reports the error
-      projects.push_back({DatabasePlace(folder / "crush.db", kCrushTables), path});
-    }
-  });
-  return projects;
-}
-
 }  // namespace
 
 Result<bool> is_crush(const fs::path& place) {
   REPRISE_ASSIGN(const auto database, crush_database(place));
-  return database ? is_database_with(*database, kCrushMarks) : file_exists(place / "projects.json");
+  return database ? is_database_with(*database, kCrushMarks) : file_exists(place / kListOfProjects);
 }
 
 Result<std::unique_ptr<Source>> open_crush(const fs::path& place, const StoreOptions& /*options*/) {
   REPRISE_TRY(check_exists(place));
-  std::vector<Project> projects;
   REPRISE_ASSIGN(const auto database, crush_database(place));
   if (database) {
-    projects.push_back(project_of(*database));
-  } else {
-    REPRISE_ASSIGN(const bool has_list, file_exists(place / "projects.json"));
-    if (!has_list) {
-      return fail(Code::not_found, cat("no history of crush at ", place.native()));
-    }
-    REPRISE_ASSIGN(projects, listed_projects(place / "projects.json"));
+    return make_tool_source(std::make_unique<CrushTool>(project_of(*database)));
   }
-  return make_tool_source(std::make_unique<CrushTool>(std::move(projects)));
+  REPRISE_ASSIGN(const bool has_list, file_exists(place / kListOfProjects));
+  if (!has_list) {
+    return fail(Code::not_found, cat("no history of crush at ", place.native()));
+  }
+  auto tool = std::make_unique<CrushTool>(place / kListOfProjects);
+  REPRISE_TRY(tool->refresh_projects());
+  return make_tool_source(std::move(tool));
+}
+
+std::vector<fs::path> crush_databases(const fs::path& place) {
+  std::vector<fs::path> files;
+  for (const Project& project :
+       listed_projects(place / kListOfProjects).value_or(std::vector<Project>())) {
+    files.push_back(project.database.file());
+  }
+  return files;
 }
 
 }  // namespace reprise::source
