@@ -87,6 +87,18 @@ bool is_copy(const Message& ours, const Message& theirs) {
          });
 }
 
+// The id of the fork with the tool's messages from this position on. Derived from the first of
+// them: a different message gives a different fork.
+Result<SessionId> fork_id_in(Source& target, std::string_view tool, Source& source,
+                             const SessionId& foreign, Seq at) {
+  std::uint64_t hash = 0;
+  REPRISE_TRY(source.read(foreign, {.from = at, .to = at.next()}, [&](const Message& message) {
+    hash = fnv1a(cat(message.role, format_time(message.created_at)));
+    return Flow::stop;
+  }));
+  return id_in(target, tool, cat(foreign.str(), " from ", at.value, " ", hash));
+}
+
 // A session of a tool in the form in which it is stored: with its id there, and images as blobs.
 class ImportView final : public Source, public TodoReader {
  public:
@@ -274,7 +286,8 @@ class Import {
             forks > 0 && imported.messages > 0 ? CopyOutcome::forked : copied.outcome;
         break;
       }
-      REPRISE_ASSIGN(SessionId next, fork_id(*copied.differs));
+      REPRISE_ASSIGN(SessionId next,
+                     fork_id_in(target_, tool_, source_, info_.id, *copied.differs));
       REPRISE_TRY(begin_fork(id, *copied.differs, next));
       fork = ForkOrigin{id, *copied.differs};
       id = std::move(next);
@@ -474,16 +487,6 @@ class Import {
     return exists ? count_equal(target_, present->info, view_, info_.id, std::equal_to()) : Seq{};
   }
 
-  // Derived from the first message after the fork: a different message gives a different fork.
-  Result<SessionId> fork_id(Seq at) {
-    std::uint64_t hash = 0;
-    REPRISE_TRY(source_.read(info_.id, {.from = at, .to = at.next()}, [&](Message&& message) {
-      hash = fnv1a(cat(message.role, format_time(message.created_at)));
-      return Flow::stop;
-    }));
-    return id_in(target_, tool_, cat(info_.id.str(), " from ", at.value, " ", hash));
-  }
-
   Result<> begin_fork(const SessionId& parent, Seq at, const SessionId& child) {
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(child));
     Forking* const forking = target_.capabilities().forking;
@@ -618,19 +621,24 @@ Result<const SessionInfo*> ImportedMessages::find_listed(const SessionId& id) {
 }
 
 Result<Seq> ImportedMessages::count(const SessionId& id) {
-  REPRISE_ASSIGN(const SessionId imported, id_in(store_, tool_, id.str()));
-  REPRISE_ASSIGN(const std::optional<Session> present, store_.find(imported));
-  if (!present || present->info.state == SessionState::trashed) {
-    return Seq{};
-  }
-  const std::optional<Origin> origin = origin_of(*present);
-  if (origin && has_unchanged_messages(*present, *origin)) {
-    REPRISE_ASSIGN(const SessionInfo* const info, find_listed(id));
-    if (info != nullptr && is_seen(*present, *info)) {
-      return present->info.head;
+  REPRISE_ASSIGN(SessionId imported, id_in(store_, tool_, id.str()));
+  Seq count;
+  for (int forks = 0; forks <= kForksMax; ++forks) {
+    REPRISE_ASSIGN(const std::optional<Session> present, store_.find(imported));
+    if (!present || present->info.state == SessionState::trashed) {
+      break;
     }
+    const std::optional<Origin> origin = origin_of(*present);
+    if (origin && has_unchanged_messages(*present, *origin)) {
+      REPRISE_ASSIGN(const SessionInfo* const info, find_listed(id));
+      if (info != nullptr && is_seen(*present, *info)) {
+        return present->info.head;
+      }
+    }
+    REPRISE_ASSIGN(count, count_equal(store_, present->info, source_, id, is_copy));
+    REPRISE_ASSIGN(imported, fork_id_in(store_, tool_, source_, id, count));
   }
-  return count_equal(store_, present->info, source_, id, is_copy);
+  return count;
 }
 
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,

@@ -54,8 +54,8 @@ class ImportedMessages {
   ImportedMessages(Source& store, std::string_view tool, Source& source)
       : store_(store), tool_(tool), source_(source) {}
 
-  // The number of first messages of the tool's session that its copy has, too; 0 if that is in the
-  // store's trash.
+  // The number of first messages of the tool's session that its copy, or a fork of that, has, too;
+  // 0 if the copy is in the store's trash.
   Result<Seq> count(const SessionId& id);
 
  private:

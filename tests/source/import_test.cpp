@@ -76,6 +76,10 @@ TEST_F(ImportTest, WhatWasRewoundBecomesAForkAndStaysOne) {
   EXPECT_EQ(import_all(), Lines{"forked 1"});
   EXPECT_EQ(stored().size(), 3U);
   EXPECT_EQ(stored().front(), (Lines{"One", "1", "Three", "3 again"}));
+  // What was imported is known after a change that was not.
+  write(kFile, {named(7, 6, "user", "Four")});
+  ImportedMessages imported(*store_, "pi", source());
+  EXPECT_EQ(must(imported.count(must(SessionId::parse("one")))), Seq{4});
 }
 
 TEST_F(ImportTest, WhatHasGoneOnHereIsNotOverwritten) {
