@@ -8,7 +8,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/pool.h"
-#include "store/postgres/read.h"
+#include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/statements.h"
@@ -294,12 +294,12 @@ Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
 
 }  // namespace
 
-Result<SessionPage> list_sessions(Database& database, const SessionQuery& query) {
+Result<SessionPage> PostgresStore::list(const SessionQuery& query) {
   REPRISE_ASSIGN(const store::CheckedQuery checked,
                  store::check_query(query, {.lists_by_author = true}));
-  if (query.author && !database.has_additions()) {
+  if (query.author && !database_.has_additions()) {
     return fail(Code::unsupported,
-                cat(database.name(), " has no authors yet: run reprise store migrate"));
+                cat(database_.name(), " has no authors yet: run reprise store migrate"));
   }
   const bool is_odd_prefix = !std::ranges::all_of(query.id_prefix, [](char c) { return c > 0; });
   if (query.states.empty() || is_odd_prefix || !short_id_pattern(query.short_id_prefix, '_')) {
@@ -310,7 +310,7 @@ Result<SessionPage> list_sessions(Database& database, const SessionQuery& query)
     after = ListPosition{checked.after->group, microseconds_of(checked.after->updated_at),
                          checked.after->id.str()};
   }
-  return scan_list(database, query, after);
+  return scan_list(database_, query, after);
 }
 
 }  // namespace reprise::postgres

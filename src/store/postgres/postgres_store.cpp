@@ -7,7 +7,6 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/messages.h"
-#include "store/postgres/read.h"
 #include "store/postgres/running_answers.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
@@ -90,10 +89,6 @@ Result<> PostgresStore::update(const SessionId& id, const SessionPatch& patch) {
       [&](Connection& connection, bool) { return update_session(connection, key(id), patch); });
 }
 
-Result<SessionPage> PostgresStore::list(const SessionQuery& query) {
-  return list_sessions(database_, query);
-}
-
 Result<AppendResult> PostgresStore::append(const SessionId& id, std::vector<Message> messages,
                                            AppendOptions options) {
   REPRISE_ASSIGN(const Batch batch, make_batch(messages, options, database_.engine()));
@@ -117,21 +112,6 @@ void PostgresStore::note_answers(const SessionId& id, const AppendOptions& optio
   }
 }
 
-Result<std::vector<std::optional<Message>>> PostgresStore::last_messages(
-    std::span<const SessionId> ids) {
-  return read_last_messages(database_, ids);
-}
-
-Result<std::vector<std::optional<MessageFinder::Found>>> PostgresStore::find_messages(
-    std::span<const MessageRef> places) {
-  return postgres::find_messages(database_, places);
-}
-
-Result<ReadReport> PostgresStore::read(const SessionId& id, ReadRange range,
-                                       const MessageSink& sink) {
-  return read_messages(database_, id, range, sink);
-}
-
 Result<AppendResult> PostgresStore::replace_suffix(const SessionId& id, Seq from,
                                                    std::vector<Message> messages,
                                                    AppendOptions options) {
@@ -148,10 +128,6 @@ Result<AppendResult> PostgresStore::replace_suffix(const SessionId& id, Seq from
 Result<std::int64_t> PostgresStore::count_replaced(const SessionId& id) {
   return database_.read_for<std::int64_t>(
       [&](Connection& connection) { return postgres::count_replaced(connection, key(id)); });
-}
-
-Result<ReadReport> PostgresStore::read_replaced(const SessionId& id, const MessageSink& sink) {
-  return postgres::read_replaced(database_, id, sink);
 }
 
 Result<> PostgresStore::fork(const SessionId& parent, Seq at, const Session& child) {

@@ -1,4 +1,4 @@
-#include "store/postgres/read.h"
+// Reads and finds messages.
 
 #include <algorithm>
 #include <deque>
@@ -9,6 +9,7 @@
 #include "reprise/store.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
+#include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
@@ -25,7 +26,8 @@ constexpr std::size_t kPageBytes = std::size_t{1} << 18;
 
 // Messages are read in pages, each requested before the previous one is delivered. The sink may use
 // the store, on another connection; a page in progress must not block a server or a pooler
-// meanwhile, so only small ones are requested ahead.
+// meanwhile, so only small ones are requested ahead. If the connection breaks, reading continues on
+// another one at the same message.
 class Reading {
  public:
   Reading(Database& database, const SessionId& id, const ReadRange& range, const MessageSink& sink)
@@ -249,43 +251,6 @@ void Reading::report(Damage damage) {
   }
 }
 
-}  // namespace
-
-Result<ReadReport> read_messages(Database& database, const SessionId& id, const ReadRange& range,
-                                 const MessageSink& sink) {
-  return Reading(database, id, range, sink).run();
-}
-
-Result<ReadReport> read_replaced(Database& database, const SessionId& id, const MessageSink& sink) {
-  return Reading(database, id, {}, sink).run_replaced();
-}
-
-Result<std::vector<std::optional<Message>>> read_last_messages(Database& database,
-                                                               std::span<const SessionId> ids) {
-  std::vector<Query> queries;
-  queries.reserve(ids.size());
-  for (const SessionId& id : ids) {
-    queries.push_back({kReadLast, values_of({database.tenant(), id})});
-  }
-  REPRISE_ASSIGN(const std::vector<Rows> found,
-                 database.read_for<std::vector<Rows>>(
-                     [&queries](Connection& connection) { return connection.run(queries); }));
-  std::vector<std::optional<Message>> out(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (found[i].empty() || found[i].is_null(0, "content")) {
-      continue;
-    }
-    Message message;
-    std::optional<Damage> damage;
-    if (read_message(read_row({found[i], 0}), database.name(), message, damage) && !damage) {
-      out[i] = std::move(message);
-    }
-  }
-  return out;
-}
-
-namespace {
-
 // The sessions and messages of some places, in one round trip.
 class FindingMessages {
  public:
@@ -346,13 +311,46 @@ class FindingMessages {
 
 }  // namespace
 
-Result<std::vector<std::optional<MessageFinder::Found>>> find_messages(
-    Database& database, std::span<const MessageFinder::MessageRef> places) {
+Result<ReadReport> PostgresStore::read(const SessionId& id, ReadRange range,
+                                       const MessageSink& sink) {
+  return Reading(database_, id, range, sink).run();
+}
+
+Result<ReadReport> PostgresStore::read_replaced(const SessionId& id, const MessageSink& sink) {
+  return Reading(database_, id, {}, sink).run_replaced();
+}
+
+Result<std::vector<std::optional<Message>>> PostgresStore::last_messages(
+    std::span<const SessionId> ids) {
+  std::vector<Query> queries;
+  queries.reserve(ids.size());
+  for (const SessionId& id : ids) {
+    queries.push_back({kReadLast, values_of({database_.tenant(), id})});
+  }
+  REPRISE_ASSIGN(const std::vector<Rows> found,
+                 database_.read_for<std::vector<Rows>>(
+                     [&queries](Connection& connection) { return connection.run(queries); }));
+  std::vector<std::optional<Message>> out(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (found[i].empty() || found[i].is_null(0, "content")) {
+      continue;
+    }
+    Message message;
+    std::optional<Damage> damage;
+    if (read_message(read_row({found[i], 0}), database_.name(), message, damage) && !damage) {
+      out[i] = std::move(message);
+    }
+  }
+  return out;
+}
+
+Result<std::vector<std::optional<MessageFinder::Found>>> PostgresStore::find_messages(
+    std::span<const MessageRef> places) {
   constexpr std::size_t kPlacesMax = 64;  // of a round trip
   std::vector<std::optional<MessageFinder::Found>> all;
   while (!places.empty()) {
     const auto some = places.first(std::min(places.size(), kPlacesMax));
-    REPRISE_ASSIGN(auto found, FindingMessages(database, some).run());
+    REPRISE_ASSIGN(auto found, FindingMessages(database_, some).run());
     std::ranges::move(found, std::back_inserter(all));
     places = places.subspan(some.size());
   }
