@@ -21,7 +21,6 @@
 
 #include "base/text.h"
 #include "postgres/server_support.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/words.h"

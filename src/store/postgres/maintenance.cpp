@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "reprise/open_store.h"
 #include "store/call.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/pool.h"

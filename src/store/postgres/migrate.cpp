@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/server_error.h"

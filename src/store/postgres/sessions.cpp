@@ -12,7 +12,6 @@
 #include "reprise/environment.h"
 #include "reprise/store.h"
 #include "store/column_reader.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"

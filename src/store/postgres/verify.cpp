@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
