@@ -218,16 +218,11 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
   return {};
 }
 
-Result<> Database::write(const Work& work) {
+Result<> Database::check_writable() const {
   if (shared_->pool.options().access == Access::read) {
     return fail(Code::unsupported, cat(name(), " is open for reading only"));
   }
-  return attempt(From::primary, Kind::writes, work);
-}
-
-Result<> Database::write_words(const ReadWork& work) {
-  return attempt(From::primary, Kind::writes,
-                 [&work](Connection& connection, bool) { return work(connection); });
+  return {};
 }
 
 // In a transaction for several tenants, each query is preceded by its tenant.
@@ -248,7 +243,7 @@ Result<std::vector<Rows>> Database::write_in_transaction(const SessionId& sessio
                                                          const std::vector<Query>& queries) {
   const std::size_t own = queries.size();
   const auto run = [&](const std::vector<Query>& all, GroupCommit::Wait wait) {
-    return write_for<std::vector<Rows>>([&](Connection& connection, bool) {
+    return write([&](Connection& connection, bool) {
       auto rows = run_unsynced(connection, all, settings_of(wait));
       const bool was_done = all.size() == own && connection.failure().sqlstate == kDuplicateKey;
       return !rows && was_done ? std::vector<Rows>() : std::move(rows);
@@ -267,12 +262,9 @@ std::vector<Query> Database::settings_of(GroupCommit::Wait wait) const {
                                           : std::vector<Query>{{kDoNotSync}};
 }
 
-Result<> Database::read(const ReadWork& work, From from) {
-  return attempt(from, Kind::reads,
-                 [&work](Connection& connection, bool) { return work(connection); });
-}
-
-Result<> Database::attempt(From from, Kind kind, const Work& work) {
+Result<> Database::attempt(
+    From from, Kind kind,
+    const std::function<Result<>(Connection& connection, bool is_unsure)>& work) {
   const Deadline queue_end = this->deadline();
   auto permit = shared_->pool.enter(queue_end);
   if (!permit) {

@@ -217,7 +217,7 @@ Result<std::vector<double>> PostgresStore::word_densities(const WordQuery& query
     }
   }
   REPRISE_ASSIGN(const std::vector<Rows> counted,
-                 database_.read_for<std::vector<Rows>>([&queries](Connection& connection) {
+                 database_.read([&queries](Connection& connection) {
                    return run_uncompiled(connection, queries);
                  }));
   std::vector<double> densities;

@@ -123,7 +123,7 @@ Result<bool> Indexing::run() {
     REPRISE_TRY(run_one({kInsertIndexing, values(database_.tenant())}));
   }
   while (step_ == Step::more) {
-    REPRISE_TRY(database_.write_words([this](Connection& one) { return index_batch(one); }));
+    REPRISE_TRY(database_.write_derived([this](Connection& one) { return index_batch(one); }));
   }
   if (step_ == Step::done && compared_us_) {
     REPRISE_TRY(run_one({kSaveCompared, values(database_.tenant(), *compared_us_)}));
@@ -132,7 +132,7 @@ Result<bool> Indexing::run() {
 }
 
 Result<> Indexing::run_one(const Query& query) {
-  return database_.write_words([&query](Connection& connection) -> Result<> {
+  return database_.write_derived([&query](Connection& connection) -> Result<> {
     REPRISE_TRY(connection.run_one(query));
     return {};
   });

@@ -156,7 +156,7 @@ bool copy_to_heads(Database& database) {
   const Values tenant = values(database.tenant());
   for (int round = 0; round < kRoundsMax; ++round) {
     bool is_done = false;
-    const auto copied = database.write_words([&](Connection& connection) -> Result<> {
+    const auto copied = database.write_derived([&](Connection& connection) -> Result<> {
       REPRISE_ASSIGN(
           const auto rows,
           connection.run(
@@ -176,10 +176,8 @@ Result<bool> has_copies(Database& database, const SessionQuery& query) {
   if (!needs_session_rows(query) || !database.has_addition(kCopiesAddition)) {
     return false;
   }
-  const auto find = [&](Connection& connection) {
-    return connection.run_one({kFindNotCopied, values(database.tenant())});
-  };
-  REPRISE_ASSIGN(const Rows stale, database.read_for<Rows>(find, From::list));
+  REPRISE_ASSIGN(const Rows stale,
+                 database.read_one({kFindNotCopied, values(database.tenant())}, From::list));
   return stale.empty() || copy_to_heads(database);
 }
 
@@ -188,10 +186,10 @@ Result<bool> is_frequent_author(Database& database, const SessionQuery& query) {
   if (!query.author || !query.id_prefix.empty() || !query.short_id_prefix.empty()) {
     return false;
   }
-  const auto find = [&](Connection& connection) {
-    return connection.run_one({kFindManyOfAuthor, values(database.tenant(), query.author->str())});
-  };
-  REPRISE_ASSIGN(const Rows many, database.read_for<Rows>(find, From::list));
+  REPRISE_ASSIGN(
+      const Rows many,
+      database.read_one({kFindManyOfAuthor, values(database.tenant(), query.author->str())},
+                        From::list));
   return !many.empty();
 }
 
@@ -240,11 +238,7 @@ Result<Found> collect(Database& database, const SessionQuery& query,
                       const std::optional<ListPosition>& after, AccessPath path,
                       SessionPage& page) {
   REPRISE_ASSIGN(const ListQuery list, make_query(database, query, after, path));
-  REPRISE_ASSIGN(const Rows rows, database.read_for<Rows>(
-                                      [&](Connection& connection) {
-                                        return connection.run_one({list.text, list.values});
-                                      },
-                                      From::list));
+  REPRISE_ASSIGN(const Rows rows, database.read_one({list.text, list.values}, From::list));
   if (path.index && rows.integer(0, "found") > kFewSessions) {
     return Found{.is_complete = false};
   }

@@ -70,9 +70,9 @@ Result<Swept> forget_page(Connection& connection, const std::string& tenant,
 Result<std::vector<std::string>> PostgresStore::names() {
   std::vector<std::string> names;
   while (true) {
-    REPRISE_ASSIGN(const Rows next, database_.read_for<Rows>([&](Connection& connection) {
-      return connection.run_one({kFindNextTenant, values(names.empty() ? "" : names.back())});
-    }));
+    REPRISE_ASSIGN(
+        const Rows next,
+        database_.read_one({kFindNextTenant, values(names.empty() ? "" : names.back())}));
     if (next.empty()) {
       return names;
     }
@@ -85,7 +85,7 @@ Result<std::int64_t> PostgresStore::forget_operations(std::chrono::hours age) {
   std::int64_t forgotten = 0;
   std::string after;
   while (true) {
-    REPRISE_ASSIGN(const auto swept, database_.write_for<Swept>([&](Connection& one, bool) {
+    REPRISE_ASSIGN(const auto swept, database_.write([&](Connection& one, bool) {
       return forget_page(one, database_.tenant(), after, before);
     }));
     forgotten += swept.forgotten;

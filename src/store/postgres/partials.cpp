@@ -95,7 +95,7 @@ Result<> renew(Database& database, const Key& key, const OperationId& answer, co
   RunningAnswers& running = database.running_answers();
   auto start = running.start(key, answer.str());
   if (!start) {
-    REPRISE_ASSIGN(start, database.read_for<std::string>([&](Connection& connection) {
+    REPRISE_ASSIGN(start, database.read([&](Connection& connection) {
       return read_start(connection, key, answer);
     }));
   }
@@ -167,7 +167,7 @@ Result<> PostgresStore::renew_lease(const SessionId& id, const OperationId& answ
 }
 
 Result<std::optional<Partial>> PostgresStore::find_partial(const SessionId& id) {
-  return database_.read_for<std::optional<Partial>>([&](Connection& connection) {
+  return database_.read([&](Connection& connection) {
     return postgres::find_partial(connection, {database_.tenant(), id});
   });
 }

@@ -79,7 +79,7 @@ Result<> PostgresStore::create(const Session& session) {
 }
 
 Result<std::optional<Session>> PostgresStore::find(const SessionId& id) {
-  return database_.read_for<std::optional<Session>>([&](Connection& connection) {
+  return database_.read([&](Connection& connection) {
     return find_session(connection, key(id), database_.has_additions());
   });
 }
@@ -92,7 +92,7 @@ Result<> PostgresStore::update(const SessionId& id, const SessionPatch& patch) {
 Result<AppendResult> PostgresStore::append(const SessionId& id, std::vector<Message> messages,
                                            AppendOptions options) {
   REPRISE_ASSIGN(const Batch batch, make_batch(messages, options, database_.engine()));
-  auto appended = database_.write_for<AppendResult>([&](Connection& connection, bool is_unsure) {
+  auto appended = database_.write([&](Connection& connection, bool is_unsure) {
     return append_messages(connection, key(id), batch, is_unsure);
   });
   if (appended) {
@@ -116,7 +116,7 @@ Result<AppendResult> PostgresStore::replace_suffix(const SessionId& id, Seq from
                                                    std::vector<Message> messages,
                                                    AppendOptions options) {
   REPRISE_ASSIGN(const Batch batch, make_batch(messages, options, database_.engine()));
-  auto appended = database_.write_for<AppendResult>([&](Connection& connection, bool is_unsure) {
+  auto appended = database_.write([&](Connection& connection, bool is_unsure) {
     return replace_messages(connection, {database_.tenant(), id}, {batch, from}, is_unsure);
   });
   if (appended) {
@@ -126,7 +126,7 @@ Result<AppendResult> PostgresStore::replace_suffix(const SessionId& id, Seq from
 }
 
 Result<std::int64_t> PostgresStore::count_replaced(const SessionId& id) {
-  return database_.read_for<std::int64_t>(
+  return database_.read(
       [&](Connection& connection) { return postgres::count_replaced(connection, key(id)); });
 }
 
@@ -147,12 +147,9 @@ Result<std::unique_ptr<Store>> PostgresStore::of(std::string_view tenant) {
 }
 
 Result<std::optional<Author>> PostgresStore::user() {
-  return database_.read_for<std::optional<Author>>(
-      [](Connection& connection) -> Result<std::optional<Author>> {
-        REPRISE_ASSIGN(const Rows rows, connection.run_one({kFindUser}));
-        auto author = Author::parse(rows.text(0, "name"));
-        return author ? std::optional(*std::move(author)) : std::nullopt;
-      });
+  REPRISE_ASSIGN(const Rows rows, database_.read_one({kFindUser}));
+  auto author = Author::parse(rows.text(0, "name"));
+  return author ? std::optional(*std::move(author)) : std::nullopt;
 }
 
 }  // namespace postgres

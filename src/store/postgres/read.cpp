@@ -276,8 +276,8 @@ class FindingMessages {
       queries.push_back(
           {kReadOne, values_of({database_.tenant(), place.session}, place.seq.value)});
     }
-    REPRISE_ASSIGN(rows_, database_.read_for<std::vector<Rows>>(
-                              [&](Connection& connection) { return connection.run(queries); }));
+    REPRISE_ASSIGN(rows_,
+                   database_.read([&](Connection& connection) { return connection.run(queries); }));
     std::vector<std::optional<Found>> all(places_.size());
     for (std::size_t i = 0; i < places_.size(); ++i) {
       all[i] = found(sessions_.at(places_[i].session), messages + i);
@@ -327,9 +327,9 @@ Result<std::vector<std::optional<Message>>> PostgresStore::last_messages(
   for (const SessionId& id : ids) {
     queries.push_back({kReadLast, values_of({database_.tenant(), id})});
   }
-  REPRISE_ASSIGN(const std::vector<Rows> found,
-                 database_.read_for<std::vector<Rows>>(
-                     [&queries](Connection& connection) { return connection.run(queries); }));
+  REPRISE_ASSIGN(const std::vector<Rows> found, database_.read([&queries](Connection& connection) {
+    return connection.run(queries);
+  }));
   std::vector<std::optional<Message>> out(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (found[i].empty() || found[i].is_null(0, "content")) {

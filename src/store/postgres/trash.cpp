@@ -59,13 +59,9 @@ Result<> put(Connection& connection, Database& database, const BlobHash& hash,
 
 Result<std::optional<std::string>> find_part(Database& database, const BlobHash& hash,
                                              std::int64_t part) {
-  return database.read_for<std::optional<std::string>>(
-      [&](Connection& connection) -> Result<std::optional<std::string>> {
-        REPRISE_ASSIGN(
-            const Rows rows,
-            connection.run_one({kFindBlobPart, values(database.tenant(), hash.str(), part)}));
-        return rows.empty() ? std::nullopt : std::optional(rows.text(0, "bytes"));
-      });
+  REPRISE_ASSIGN(const Rows rows,
+                 database.read_one({kFindBlobPart, values(database.tenant(), hash.str(), part)}));
+  return rows.empty() ? std::nullopt : std::optional(rows.text(0, "bytes"));
 }
 
 }  // namespace
@@ -128,12 +124,9 @@ Result<> PostgresStore::purge(const SessionId& id) {
 }
 
 Result<std::vector<Remnant>> PostgresStore::remnants() {
-  const auto count = [&](Connection& connection) -> Result<std::int64_t> {
-    REPRISE_ASSIGN(const Rows rows,
-                   connection.run_one({kCountUnnamedBlobs, values(database_.tenant())}));
-    return rows.integer(0, "unnamed");
-  };
-  REPRISE_ASSIGN(const std::int64_t unnamed, database_.read_for<std::int64_t>(count));
+  REPRISE_ASSIGN(const Rows rows,
+                 database_.read_one({kCountUnnamedBlobs, values(database_.tenant())}));
+  const std::int64_t unnamed = rows.integer(0, "unnamed");
   std::vector<Remnant> found;
   if (unnamed > 0) {
     found.push_back(store::unreferenced_blobs(database_.name(), unnamed));

@@ -24,12 +24,9 @@ class Verification {
 
   Result<VerifyReport> run() {
     if (progress_) {
-      const auto count = [&](Connection& connection) -> Result<std::int64_t> {
-        REPRISE_ASSIGN(const Rows rows,
-                       connection.run_one({kCountToVerify, values(database_.tenant())}));
-        return rows.integer(0, "messages");
-      };
-      REPRISE_ASSIGN(total_, database_.read_for<std::int64_t>(count));
+      REPRISE_ASSIGN(const Rows rows,
+                     database_.read_one({kCountToVerify, values(database_.tenant())}));
+      total_ = rows.integer(0, "messages");
     }
     REPRISE_TRY(check_sessions());
     report_progress();
@@ -64,10 +61,8 @@ class Verification {
   Result<> each_page(std::string_view statement, const std::function<void(const Rows&)>& work) {
     std::string after;
     while (true) {
-      const auto find_end = [&](Connection& connection) {
-        return connection.run_one({kFindVerifiedPage, values(database_.tenant(), after)});
-      };
-      REPRISE_ASSIGN(const Rows end, database_.read_for<Rows>(find_end));
+      REPRISE_ASSIGN(const Rows end,
+                     database_.read_one({kFindVerifiedPage, values(database_.tenant(), after)}));
       const std::string last = end.text(0, "last");
       if (last <= after) {
         return {};
@@ -137,10 +132,8 @@ class Verification {
       return true;
     }
     content = message.content;
-    const auto parts = database_.read_for<Rows>([&](Connection& connection) {
-      return connection.run_one(
-          {kReadParts, values(database_.tenant(), session, branch, message.seq.value)});
-    });
+    const auto parts = database_.read_one(
+        {kReadParts, values(database_.tenant(), session, branch, message.seq.value)});
     for (int part = 0; parts && part < parts->count(); ++part) {
       content += parts->bytes(part, "bytes");
     }
@@ -151,9 +144,8 @@ class Verification {
   Result<> check_blobs() {
     std::string hash;
     while (true) {
-      REPRISE_ASSIGN(const Rows next, database_.read_for<Rows>([&](Connection& connection) {
-        return connection.run_one({kListBlobs, values(database_.tenant(), hash)});
-      }));
+      REPRISE_ASSIGN(const Rows next,
+                     database_.read_one({kListBlobs, values(database_.tenant(), hash)}));
       if (next.empty()) {
         return {};
       }
