@@ -142,6 +142,11 @@ Result<Rows> Connection::run_one(const Query& query) {
   return std::move(rows.front());
 }
 
+Result<> Connection::execute(std::span<const Query> queries) {
+  REPRISE_TRY(run(queries));
+  return {};
+}
+
 // A round trip is named after its first statement with a table.
 void Connection::count(std::string_view text) {
   if (store::Call::is_watched() && part_.find(' ') == std::string::npos) {

@@ -67,6 +67,11 @@ class Connection {
     return run(std::span(queries.begin(), queries.size()));
   }
   Result<Rows> run_one(const Query& query);
+  // The same without rows.
+  Result<> execute(std::span<const Query> queries);
+  Result<> execute(std::initializer_list<Query> queries) {
+    return execute(std::span(queries.begin(), queries.size()));
+  }
 
   // Sends a statement in a round trip of its own without waiting for it. Several may be in
   // progress; their results are taken in order, and until then no other statement may run on this

@@ -78,8 +78,7 @@ Result<> store_artefact(Database& database, const SessionId& id, const Addition&
       queries.push_back({kInsertOnce, values_of(key, operation)});
     }
     queries.push_back({kCommit});
-    REPRISE_TRY(connection.run(queries));
-    return {};
+    return connection.execute(queries);
   });
 }
 

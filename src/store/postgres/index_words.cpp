@@ -132,10 +132,8 @@ Result<bool> Indexing::run() {
 }
 
 Result<> Indexing::run_one(const Query& query) {
-  return database_.write_derived([&query](Connection& connection) -> Result<> {
-    REPRISE_TRY(connection.run_one(query));
-    return {};
-  });
+  return database_.write_derived(
+      [&query](Connection& connection) -> Result<> { return connection.execute({query}); });
 }
 
 // The process that locks the tenant's row indexes; others do not wait.
@@ -155,8 +153,7 @@ Result<> Indexing::index_batch(Connection& connection) {
   } else {
     return index_due(connection, std::move(all));
   }
-  REPRISE_TRY(connection.run_one({kRollback}));
-  return {};
+  return connection.execute({{kRollback}});
 }
 
 // Sessions with invalid ids are not indexed.
@@ -208,8 +205,7 @@ Result<> Indexing::index_due(Connection& connection, std::vector<Due> all) {
     }
     REPRISE_ASSIGN(inserts.emplace_back(), index_session(connection, due, read[2 * i]));
     if (step_ == Step::stopped) {
-      REPRISE_TRY(connection.run_one({kRollback}));
-      return {};
+      return connection.execute({{kRollback}});
     }
     holds.push_back({kHoldSession, values_of(key(due.id))});
   }

@@ -101,8 +101,7 @@ Result<> end_transaction(Connection& connection) {
   if (connection.is_idle()) {
     return {};
   }
-  REPRISE_TRY(connection.run_one({kRollback}));
-  return {};
+  return connection.execute({{kRollback}});
 }
 
 Result<> retry_while_locked(Connection& connection, const RetryPolicy& retry_policy,
@@ -136,8 +135,7 @@ Result<> retry_while_locked(Connection& connection, const RetryPolicy& retry_pol
 // Changes one page of rows in a transaction of its own.
 Result<> change_page(Connection& connection, const RetryPolicy& retry_policy, const Query& query) {
   return retry_while_locked(connection, retry_policy, [&]() -> Result<> {
-    REPRISE_TRY(connection.run({{kBegin}, {kLimitLocks}, query, {kCommit}}));
-    return {};
+    return connection.execute({{kBegin}, {kLimitLocks}, query, {kCommit}});
   });
 }
 
@@ -169,12 +167,11 @@ Result<> copy_to_heads(Connection& connection, const RetryPolicy& retry_policy,
     }
     const Values range = values(tenant, after, page.text(0, "last"));
     const auto copy = [&]() -> Result<> {
-      REPRISE_TRY(connection.run({{kBegin},
-                                  {kLimitLocks},
-                                  {kCopyPageToHeads, range},
-                                  {kMarkPageCopied, range},
-                                  {kCommit}}));
-      return {};
+      return connection.execute({{kBegin},
+                                 {kLimitLocks},
+                                 {kCopyPageToHeads, range},
+                                 {kMarkPageCopied, range},
+                                 {kCommit}});
     };
     REPRISE_TRY(retry_while_locked(connection, retry_policy, copy));
     after = page.text(0, "last");
@@ -306,8 +303,7 @@ Result<> make_append_functions(Connection& connection) {
   queries.insert(queries.end(), std::make_move_iterator(distribution.begin()),
                  std::make_move_iterator(distribution.end()));
   queries.push_back({kCommit});
-  REPRISE_TRY(connection.run(queries));
-  return {};
+  return connection.execute(queries);
 }
 
 }  // namespace

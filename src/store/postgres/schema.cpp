@@ -308,8 +308,7 @@ Result<> migrate(Connection& connection, const Migration& migration) {
     }
   }
   queries.push_back({kCommit});
-  REPRISE_TRY(connection.run(queries));
-  return {};
+  return connection.execute(queries);
 }
 
 std::span<const Migration> migrations() {

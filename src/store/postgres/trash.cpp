@@ -53,8 +53,7 @@ Result<> put(Connection& connection, Database& database, const BlobHash& hash,
   }
   collect_blobs(queries, database);
   queries.push_back({kCommit});
-  REPRISE_TRY(connection.run(queries));
-  return {};
+  return connection.execute(queries);
 }
 
 Result<std::optional<std::string>> find_part(Database& database, const BlobHash& hash,
@@ -71,10 +70,9 @@ Result<> PostgresStore::trash(const SessionId& id, Time when) {
   return database_.write([&](Connection& connection, bool) -> Result<> {
     const Key key{database_.tenant(), id};
     REPRISE_TRY(lock_session(connection, key));
-    REPRISE_TRY(connection.run({{kTrashSession, values_of(key, microseconds_of(when), trashed)},
-                                {kSetState, values_of(key, trashed)},
-                                {kCommit}}));
-    return {};
+    return connection.execute({{kTrashSession, values_of(key, microseconds_of(when), trashed)},
+                               {kSetState, values_of(key, trashed)},
+                               {kCommit}});
   });
 }
 
@@ -86,12 +84,10 @@ Result<> PostgresStore::restore(const SessionId& id) {
       if (!is_unsure) {
         return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
       }
-      REPRISE_TRY(connection.run_one({kCommit}));
-      return {};
+      return connection.execute({{kCommit}});
     }
-    REPRISE_TRY(connection.run(
-        {{kRestoreHead, values_of(key)}, {kRestoreSession, values_of(key)}, {kCommit}}));
-    return {};
+    return connection.execute(
+        {{kRestoreHead, values_of(key)}, {kRestoreSession, values_of(key)}, {kCommit}});
   });
 }
 
@@ -118,8 +114,7 @@ Result<> PostgresStore::purge(const SessionId& id) {
     }
     collect_blobs(queries, database_);
     queries.push_back({kCommit});
-    REPRISE_TRY(connection.run(queries));
-    return {};
+    return connection.execute(queries);
   });
 }
 
