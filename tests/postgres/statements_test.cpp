@@ -121,7 +121,7 @@ constexpr std::string_view kStatements[] = {
     postgres::kSettleReferencedBlobs,
     postgres::kCountUnnamedBlobs,
     postgres::kFindMissingBlobs,
-    postgres::kFindSweptPage,
+    postgres::kFindOperationsPage,
     postgres::kForgetOperations,
     postgres::kTrashSession,
     postgres::kSetState,

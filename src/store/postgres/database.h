@@ -86,7 +86,8 @@ class Database {
  private:
   // Shared by all tenants.
   struct Shared {
-    Shared(ConnectionTarget place, const StoreOptions& options) : pool(std::move(place), options) {}
+    Shared(ConnectionTarget target, const StoreOptions& options)
+        : pool(std::move(target), options) {}
 
     Pool pool;
     GroupCommit unsynced;

@@ -28,10 +28,11 @@ constexpr std::size_t kDueBytesMax = std::size_t{1} << 20;
 constexpr std::int64_t kEntriesPerReport = 64;
 
 // Indexes everything new until nothing is left, or until another process is indexing.
-class Indexing {
+class WordIndexer {
  public:
   using Indexer = std::function<WordEntry(const Message&)>;
-  Indexing(Database& database, const Indexer& entry_of, const WordIndex::IndexProgress& on_progress)
+  WordIndexer(Database& database, const Indexer& entry_of,
+              const WordIndex::IndexProgress& on_progress)
       : database_(database), entry_of_(entry_of), on_progress_(on_progress) {}
 
   Result<bool> run();
@@ -78,7 +79,7 @@ class Indexing {
 };
 
 // Without a lock, because usually there is no work.
-Result<> Indexing::find_work(Connection& connection) {
+Result<> WordIndexer::find_work(Connection& connection) {
   const std::string& tenant = database_.tenant();
   REPRISE_ASSIGN(
       const std::vector<Rows> known,
@@ -117,7 +118,7 @@ Result<> Indexing::find_work(Connection& connection) {
   return {};
 }
 
-Result<bool> Indexing::run() {
+Result<bool> WordIndexer::run() {
   REPRISE_TRY(database_.read([this](Connection& one) { return find_work(one); }));
   if (step_ == Step::more && !has_state_) {
     REPRISE_TRY(run_one({kInsertIndexing, values(database_.tenant())}));
@@ -131,13 +132,13 @@ Result<bool> Indexing::run() {
   return step_ == Step::done;
 }
 
-Result<> Indexing::run_one(const Query& query) {
+Result<> WordIndexer::run_one(const Query& query) {
   return database_.write_derived(
       [&query](Connection& connection) -> Result<> { return connection.execute({query}); });
 }
 
 // The process that locks the tenant's row indexes; others do not wait.
-Result<> Indexing::index_batch(Connection& connection) {
+Result<> WordIndexer::index_batch(Connection& connection) {
   REPRISE_ASSIGN(
       const auto claimed,
       connection.run(
@@ -157,7 +158,7 @@ Result<> Indexing::index_batch(Connection& connection) {
 }
 
 // Sessions with invalid ids are not indexed.
-std::vector<Indexing::Due> Indexing::read_due(const Rows& rows) {
+std::vector<WordIndexer::Due> WordIndexer::read_due(const Rows& rows) {
   std::vector<Due> all;
   for (int row = 0; row < rows.count(); ++row) {
     const RowView one{rows, row};
@@ -173,7 +174,7 @@ std::vector<Indexing::Due> Indexing::read_due(const Rows& rows) {
   return all;
 }
 
-Result<> Indexing::delete_orphans(Connection& connection) {
+Result<> WordIndexer::delete_orphans(Connection& connection) {
   REPRISE_ASSIGN(const Rows gone, connection.run_one({kFindOrphans, values(database_.tenant())}));
   std::vector<Query> queries;
   for (int row = 0; row < gone.count(); ++row) {
@@ -187,7 +188,7 @@ Result<> Indexing::delete_orphans(Connection& connection) {
   return {};
 }
 
-Result<> Indexing::index_due(Connection& connection, std::vector<Due> all) {
+Result<> WordIndexer::index_due(Connection& connection, std::vector<Due> all) {
   std::vector<Query> reads;
   for (const Due& due : all) {
     reads.push_back({kReadDue, values_of(key(due.id), due.from_branch, due.from_seq)});
@@ -233,8 +234,8 @@ Result<> Indexing::index_due(Connection& connection, std::vector<Due> all) {
 }
 
 // The statements for indexing a session; updates `due` to the indexed position.
-Result<std::vector<Query>> Indexing::index_session(Connection& connection, Due& due,
-                                                   const Rows& rows) {
+Result<std::vector<Query>> WordIndexer::index_session(Connection& connection, Due& due,
+                                                      const Rows& rows) {
   std::vector<Query> inserts;
   std::size_t bytes = 0;
   for (int at = 0; at < rows.count(); ++at) {
@@ -275,8 +276,8 @@ Result<std::vector<Query>> Indexing::index_session(Connection& connection, Due& 
   return inserts;
 }
 
-Result<> Indexing::complete(Connection& connection, const Due& due, std::int64_t branch,
-                            MessageRow& row, std::string& content) {
+Result<> WordIndexer::complete(Connection& connection, const Due& due, std::int64_t branch,
+                               MessageRow& row, std::string& content) {
   REPRISE_ASSIGN(const Rows parts,
                  connection.run_one({kReadParts, values_of(key(due.id), branch, row.seq.value)}));
   content = row.content;
@@ -291,7 +292,7 @@ Result<> Indexing::complete(Connection& connection, const Due& due, std::int64_t
 
 Result<bool> PostgresStore::index_words(const std::function<WordEntry(const Message&)>& entry_of,
                                         const IndexProgress& on_progress) {
-  return Indexing(database_, entry_of, on_progress).run();
+  return WordIndexer(database_, entry_of, on_progress).run();
 }
 
 }  // namespace reprise::postgres

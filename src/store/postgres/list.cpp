@@ -194,17 +194,17 @@ Result<bool> is_frequent_author(Database& database, const SessionQuery& query) {
 }
 
 // What a statement found of a page.
-struct Found {
+struct PartialPage {
   std::optional<ListPosition> end = std::nullopt;  // where to continue; nullopt on the last page
   bool is_complete = true;  // false when the index has more than a few, of which none was returned
 };
 
 // Adds the rows of parts before `parts_end` to the page. Returns the position of the last one if
 // there may be more after it.
-Found add_rows(const Database& database, const ListQuery& list, const Rows& rows,
-               std::int64_t parts_end, SessionPage& page) {
+PartialPage add_rows(const Database& database, const ListQuery& list, const Rows& rows,
+                     std::int64_t parts_end, SessionPage& page) {
   const std::size_t limit = list.shape.rows - 1;
-  Found found;
+  PartialPage found;
   std::size_t count = 0;
   for (int row = 0; row < rows.count(); ++row) {
     if (rows.is_null(row, "session_id") || rows.integer(row, "part") >= parts_end) {
@@ -219,7 +219,7 @@ Found add_rows(const Database& database, const ListQuery& list, const Rows& rows
     InfoRow read = read_info({rows, row}, database.name());
     if (read.info && page.sessions.size() == limit) {
       page.next = store::format_cursor(page.sessions.back());
-      return Found{};
+      return PartialPage{};
     }
     if (read.damage) {
       page.damage.push_back(*std::move(read.damage));
@@ -231,16 +231,16 @@ Found add_rows(const Database& database, const ListQuery& list, const Rows& rows
   const bool has_scanned_all =
       !list.shape.joins_details() || rows.empty() ||
       std::cmp_less(rows.integer(rows.count() - 1, "place"), list.shape.heads());
-  return count <= limit && has_scanned_all ? Found{} : found;
+  return count <= limit && has_scanned_all ? PartialPage{} : found;
 }
 
-Result<Found> collect(Database& database, const SessionQuery& query,
-                      const std::optional<ListPosition>& after, AccessPath path,
-                      SessionPage& page) {
+Result<PartialPage> collect(Database& database, const SessionQuery& query,
+                            const std::optional<ListPosition>& after, AccessPath path,
+                            SessionPage& page) {
   REPRISE_ASSIGN(const ListQuery list, make_query(database, query, after, path));
   REPRISE_ASSIGN(const Rows rows, database.read_one({list.text, list.values}, From::list));
   if (path.index && rows.integer(0, "found") > kFewSessions) {
-    return Found{.is_complete = false};
+    return PartialPage{.is_complete = false};
   }
   const bool is_cut = list.shape.filters_by_copies() && !rows.is_null(0, "cut_part");
   if (!is_cut) {
@@ -248,7 +248,7 @@ Result<Found> collect(Database& database, const SessionQuery& query,
   }
   // The parts before the cut are complete.
   const std::int64_t part = rows.integer(0, "cut_part");
-  Found found = add_rows(database, list, rows, part + 1, page);
+  PartialPage found = add_rows(database, list, rows, part + 1, page);
   if (!found.end && page.next.empty()) {
     found.end =
         ListPosition{part, (rows.integer(0, "cut_slot") << kSlotBits) - 1, std::string(kAfterIds)};
@@ -263,11 +263,11 @@ Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
   AccessPath path;
   REPRISE_ASSIGN(path.copies, has_copies(database, query));
   REPRISE_ASSIGN(path.reads_authors, is_frequent_author(database, query));
-  bool may_ask = has_index(database, query);
+  bool can_use_index = has_index(database, query);
   std::optional<ListPosition> after = begin;
   std::size_t examined = 0;
   while (true) {
-    REPRISE_ASSIGN(const Found found, collect(database, query, after, path, page));
+    REPRISE_ASSIGN(const PartialPage found, collect(database, query, after, path, page));
     if (!found.end) {
       return page;
     }
@@ -275,10 +275,10 @@ Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
     examined += path.copies ? path.examined_max : kExaminedMax;
     path.examined_max = kScanNext;
     const std::size_t count = page.sessions.size();
-    if (may_ask && (query.limit - count) * examined > count * kScanFar) {
-      may_ask = false;
+    if (can_use_index && (query.limit - count) * examined > count * kScanFar) {
+      can_use_index = false;
       SessionPage all;
-      REPRISE_ASSIGN(const Found few, collect(database, query, begin, {.index = true}, all));
+      REPRISE_ASSIGN(const PartialPage few, collect(database, query, begin, {.index = true}, all));
       if (few.is_complete && !few.end) {
         return all;
       }

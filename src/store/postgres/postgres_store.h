@@ -55,7 +55,7 @@ class PostgresStore final : public Store,
   Result<std::vector<std::optional<Message>>> last_messages(
       std::span<const SessionId> ids) override;
   Result<std::vector<std::optional<Found>>> find_messages(
-      std::span<const MessageRef> places) override;
+      std::span<const MessageRef> refs) override;
 
   // partials.cpp
   std::chrono::milliseconds partial_interval() const override;

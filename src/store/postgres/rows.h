@@ -35,7 +35,7 @@ struct InfoRow {
   std::optional<SessionInfo> info;  // nullopt if the id is invalid
   std::optional<Damage> damage;
 };
-InfoRow read_info(const RowView& row, std::string_view place);
+InfoRow read_info(const RowView& row, std::string_view location);
 
 // The value of `detail`: all of a message except its role, blocks and time. nullopt if that is
 // empty.
@@ -55,7 +55,7 @@ MessageRow read_row(const RowView& row);
 
 // Fills an empty message. False if the position or content cannot be read. `damage` is set then,
 // and for invalid details.
-bool read_message(const MessageRow& row, std::string_view place, Message& message,
+bool read_message(const MessageRow& row, std::string_view location, Message& message,
                   std::optional<Damage>& damage);
 
 enum class Part : std::uint8_t { head, row };

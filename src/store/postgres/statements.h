@@ -473,7 +473,7 @@ inline constexpr std::string_view kFindNextTenant =
     "SELECT tenant FROM reprise_heads WHERE tenant > $1::text ORDER BY tenant LIMIT 1";
 // Expired operations of a page of sessions: 2 the session before the page. Returns the last of up
 // to 500, null if there are none.
-inline constexpr std::string_view kFindSweptPage =
+inline constexpr std::string_view kFindOperationsPage =
     "SELECT max(p.session_id) AS last FROM (SELECT h.session_id FROM reprise_heads AS h"
     " WHERE h.tenant = $1::text AND h.session_id > $2::text ORDER BY h.session_id LIMIT 500) AS p";
 // Only sessions unchanged since 3 lose their operations; 4 the last session.

@@ -79,7 +79,7 @@ class Verification {
       report_ = before;  // another attempt checks all of them again
       REPRISE_TRY(connection.begin(query));
       while (true) {
-        REPRISE_ASSIGN(const auto row, connection.take_row());
+        REPRISE_ASSIGN(const auto row, connection.fetch_row());
         if (!row) {
           return {};
         }
@@ -100,12 +100,12 @@ class Verification {
     std::string last;
     std::int64_t expected = 0;
     return each_page(kVerifyMessages, [&, this](const Rows& row) {
-      const std::string place = cat(database_.name(), ": session ", row.bytes(0, "session_id"));
-      const std::string branch = cat(place, "/", row.integer(0, "branch"));
+      const std::string location = cat(database_.name(), ": session ", row.bytes(0, "session_id"));
+      const std::string branch = cat(location, "/", row.integer(0, "branch"));
       MessageRow message = read_row({row, 0});
       const bool is_first = report_.messages == 0;  // also in another attempt
       if (!is_first && branch == last && message.seq.value != expected) {
-        report_.damage.push_back({cat(place, " message ", expected), "it is missing", ""});
+        report_.damage.push_back({cat(location, " message ", expected), "it is missing", ""});
       }
       last = branch;
       expected = store::is_valid_position(message.seq) ? message.seq.next().value : 0;
@@ -117,9 +117,10 @@ class Verification {
       std::optional<Damage> damage;
       if (Message read;
           complete(message, content, row.text(0, "session_id"), row.integer(0, "branch"))) {
-        read_message(message, place, read, damage);
+        read_message(message, location, read, damage);
       } else {
-        damage = Damage{cat(place, " message ", message.seq.value), "a part of it is missing", ""};
+        damage =
+            Damage{cat(location, " message ", message.seq.value), "a part of it is missing", ""};
       }
       add(std::move(damage));
     });
