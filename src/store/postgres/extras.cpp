@@ -17,14 +17,6 @@ namespace {
 
 constexpr std::string_view kTodos = "todos";
 
-std::string joined(const Rows& rows) {
-  std::string bytes;
-  for (int row = 0; row < rows.count(); ++row) {
-    bytes += rows.bytes(row, "bytes");
-  }
-  return bytes;
-}
-
 Result<std::vector<Todo>> todos_in(const Rows& rows, const SessionId& id) {
   if (rows.empty()) {
     return std::vector<Todo>{};

@@ -61,8 +61,6 @@ class WordIndexer {
   Result<> delete_orphans(Connection& connection);
   Result<> index_due(Connection& connection, std::vector<Due> all);
   Result<std::vector<Query>> index_session(Connection& connection, Due& due, const Rows& rows);
-  Result<> complete(Connection& connection, const Due& due, std::int64_t branch, MessageRow& row,
-                    std::string& content);
 
   Database& database_;
   const Indexer& entry_of_;
@@ -246,7 +244,10 @@ Result<std::vector<Query>> WordIndexer::index_session(Connection& connection, Du
     due.from_seq = row.seq.value + 1;
     std::string content;
     if (row.more > 0) {
-      REPRISE_TRY(complete(connection, due, due.from_branch, row, content));
+      REPRISE_ASSIGN(
+          const Rows parts,
+          connection.run_one({kReadParts, values_of(key(due.id), due.from_branch, row.seq.value)}));
+      join_parts(row, parts, content);
     }
     Message message;
     std::optional<Damage> damage;
@@ -274,18 +275,6 @@ Result<std::vector<Query>> WordIndexer::index_session(Connection& connection, Du
         std::max(head, std::pair(due.from_branch, due.from_seq));
   }
   return inserts;
-}
-
-Result<> WordIndexer::complete(Connection& connection, const Due& due, std::int64_t branch,
-                               MessageRow& row, std::string& content) {
-  REPRISE_ASSIGN(const Rows parts,
-                 connection.run_one({kReadParts, values_of(key(due.id), branch, row.seq.value)}));
-  content = row.content;
-  for (int part = 0; part < parts.count(); ++part) {
-    content += parts.bytes(part, "bytes");
-  }
-  row.content = content;
-  return {};
 }
 
 }  // namespace

@@ -204,7 +204,7 @@ Result<> SegmentReader::deliver(Connection& connection, const Rows& page) {
   return {};
 }
 
-// Joins the parts of a long content. False if a part is missing.
+// Joins the parts of a long content.
 Result<bool> SegmentReader::complete(Connection& connection, MessageRow& row,
                                      std::string& content) {
   while (received_.size() < requested_.size()) {
@@ -216,12 +216,7 @@ Result<bool> SegmentReader::complete(Connection& connection, MessageRow& row,
   REPRISE_ASSIGN(const Rows parts,
                  connection.run_one({kReadParts, values_of({database_.tenant(), branch.session},
                                                            branch.number, row.seq.value)}));
-  content = row.content;
-  for (int i = 0; i < parts.count(); ++i) {
-    content += parts.bytes(i, "bytes");
-  }
-  row.content = content;
-  return parts.count() == row.more;
+  return join_parts(row, parts, content);
 }
 
 void SegmentReader::choose_page(std::size_t bytes, int rows) {

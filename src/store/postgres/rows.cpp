@@ -193,6 +193,20 @@ MessageRow read_row(const RowView& row) {
   return read;
 }
 
+std::string joined(const Rows& rows) {
+  std::string bytes;
+  for (int row = 0; row < rows.count(); ++row) {
+    bytes += rows.bytes(row, "bytes");
+  }
+  return bytes;
+}
+
+bool join_parts(MessageRow& row, const Rows& parts, std::string& content) {
+  content = cat(row.content, joined(parts));
+  row.content = content;
+  return parts.count() == row.more;
+}
+
 bool read_message(const MessageRow& row, std::string_view location, Message& message,
                   std::optional<Damage>& damage) {
   const auto damaged = [&](std::string_view reason, std::string_view bytes) {

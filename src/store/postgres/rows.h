@@ -53,6 +53,11 @@ struct MessageRow {
 };
 MessageRow read_row(const RowView& row);
 
+// The bytes of all rows.
+std::string joined(const Rows& rows);
+// Joins the parts of a long content in `content`. False if one is missing.
+bool join_parts(MessageRow& row, const Rows& parts, std::string& content);
+
 // Fills an empty message. False if the position or content cannot be read. `damage` is set then,
 // and for invalid details.
 bool read_message(const MessageRow& row, std::string_view location, Message& message,

@@ -132,14 +132,9 @@ class Verification {
     if (message.more == 0) {
       return true;
     }
-    content = message.content;
     const auto parts = database_.read_one(
         {kReadParts, values(database_.tenant(), session, branch, message.seq.value)});
-    for (int part = 0; parts && part < parts->count(); ++part) {
-      content += parts->bytes(part, "bytes");
-    }
-    message.content = content;
-    return parts && parts->count() == message.more;
+    return parts && join_parts(message, *parts, content);
   }
 
   Result<> check_blobs() {
