@@ -165,7 +165,7 @@ Result<Database::Reader> Database::salvaged() {
   return Reader(*this, std::move(copy), true, std::move(is_current), true);
 }
 
-Result<> Database::write(Durability durability, const Work& work) {
+Result<> Database::run(Durability durability, const Work& work) {
   if (options_.access == Access::read) {
     return std::unexpected(store::read_only(file_.string()));
   }
@@ -178,7 +178,7 @@ Result<> Database::write(Durability durability, const Work& work) {
 
 Result<> Database::delete_with_reserve(const Work& work,
                                        const std::function<Result<>()>& in_steps) {
-  return with_reserve(lock_path(file_), [&] { return write(Durability::disk, work); }, in_steps);
+  return with_reserve(lock_path(file_), [&] { return run(Durability::disk, work); }, in_steps);
 }
 
 Result<bool> Database::truncate_wal(std::chrono::milliseconds timeout) {

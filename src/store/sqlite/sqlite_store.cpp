@@ -37,7 +37,7 @@ Result<> SqliteStore::update(const SessionId& id, const SessionPatch& patch) {
 Result<AppendResult> SqliteStore::append(const SessionId& id, std::vector<Message> messages,
                                          AppendOptions options) {
   const Batch batch = make_batch(messages, options);
-  return database_.write_for<AppendResult>(options.durability, [&](Connection& connection) {
+  return database_.write(options.durability, [&](Connection& connection) {
     return append_messages(connection, id, batch);
   });
 }
@@ -50,7 +50,7 @@ Result<AppendResult> SqliteStore::replace_suffix(const SessionId& id, Seq from,
                                                  std::vector<Message> messages,
                                                  AppendOptions options) {
   const Batch batch = make_batch(messages, options);
-  return database_.write_for<AppendResult>(options.durability, [&](Connection& connection) {
+  return database_.write(options.durability, [&](Connection& connection) {
     return replace_messages(connection, id, from, batch);
   });
 }

@@ -74,7 +74,7 @@ Result<> purge_in_steps(Database& database, const SessionId& id) {
   REPRISE_TRY(database.write(Durability::disk, hide));
   for (bool more = true; more;) {
     (void)database.truncate_wal(std::chrono::milliseconds(0));
-    REPRISE_ASSIGN(more, database.write_for<bool>(Durability::disk, [&](Connection& connection) {
+    REPRISE_ASSIGN(more, database.write(Durability::disk, [&](Connection& connection) {
       return steps.step(connection);
     }));
   }
