@@ -12,6 +12,9 @@
 
 namespace reprise::store {
 
+inline std::int64_t microseconds_of(Time time) {
+  return time.time_since_epoch().count();
+}
 inline Time time_of(std::int64_t microseconds) {
   return Time(std::chrono::microseconds(microseconds));
 }

@@ -138,6 +138,11 @@ bool has_short_id_prefix(const SessionId& id, std::string_view prefix) {
   return prefix.empty() || (brief != id.str() && brief.starts_with(prefix));
 }
 
+std::string after_prefix(std::string prefix) {
+  ++prefix.back();
+  return prefix;
+}
+
 bool contains_ignoring_case(std::string_view text, std::string_view part) {
   const auto same = [](char a, char b) { return ascii_lower(a) == ascii_lower(b); };
   return part.empty() || !std::ranges::search(text, part, same).empty();

@@ -45,12 +45,6 @@ constexpr std::size_t kScanFirst = 1000;
 constexpr std::size_t kScanNext = 10'000;
 constexpr std::size_t kScanFar = 40'000;
 
-// The smallest text that is greater than all that begin with `prefix` (ids are ASCII).
-std::string after_prefix(std::string prefix) {
-  ++prefix.back();
-  return prefix;
-}
-
 std::vector<std::int64_t> states_of(const SessionQuery& query) {
   std::vector<std::int64_t> states;
   std::ranges::transform(query.states, std::back_inserter(states), state_number);
@@ -117,12 +111,12 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
   }
   if (!query.id_prefix.empty()) {
     list.values.add(query.id_prefix);
-    list.values.add(after_prefix(query.id_prefix));
+    list.values.add(store::after_prefix(query.id_prefix));
   }
   if (!query.short_id_prefix.empty()) {
     const std::string begin = query.short_id_prefix.substr(0, kShortIdDigits);
     list.values.add(begin);
-    list.values.add(after_prefix(begin));
+    list.values.add(store::after_prefix(begin));
     list.values.add(short_id_pattern(query.short_id_prefix, '_').value_or(""));
   }
   const std::string title = ascii_lower(query.title_contains);

@@ -14,6 +14,7 @@
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
+#include "store/query.h"
 #include "store/rules.h"
 
 namespace reprise::postgres {
@@ -264,9 +265,7 @@ class MessageLookup {
       if (sessions_.try_emplace(ref.session, queries.size()).second) {
         queries.push_back({session_statements(database_.has_additions()).find, values_of(key)});
         const std::string brief = short_id(ref.session);
-        std::string end = brief;
-        ++end.back();
-        queries.push_back({kFindSimilar, values_of(key, brief, end)});
+        queries.push_back({kFindSimilar, values_of(key, brief, store::after_prefix(brief))});
       }
     }
     const std::size_t messages = queries.size();

@@ -16,9 +16,7 @@ namespace reprise::postgres {
 // The maximum length of a value; longer ones are divided into several rows.
 inline constexpr std::size_t kPieceMax = std::size_t{1} << 18;
 
-inline std::int64_t microseconds_of(Time time) {
-  return time.time_since_epoch().count();
-}
+using store::microseconds_of;
 using store::time_of;
 
 std::int64_t state_number(SessionState state);

@@ -39,12 +39,6 @@ struct Select {
   }
 };
 
-// The smallest text greater than all texts that begin with `prefix` (ids are ASCII).
-std::string after_prefix(std::string prefix) {
-  ++prefix.back();
-  return prefix;
-}
-
 // The index yields the newest sessions first. Scanning all sessions by it costs three times as much
 // as scanning the table: so rare titles are finally searched in the table.
 enum class Plan : std::uint8_t { index, table };
@@ -102,7 +96,7 @@ void add_part(Select& select, const SessionQuery& query, const Part& part, Plan 
   }
   if (!query.id_prefix.empty()) {
     select.add(" AND id >= ?", query.id_prefix);
-    select.add(" AND id < ?", after_prefix(query.id_prefix));
+    select.add(" AND id < ?", store::after_prefix(query.id_prefix));
   }
   if (!query.short_id_prefix.empty()) {
     select.sql += " AND id IN short_ids";
