@@ -107,8 +107,8 @@ class Database {
   Result<Reader> connect();
   Result<Reader> connect_as(OpenMode mode);
   Result<Reader> connect_rolled_back(const JournalMark& journal);
-  Result<Reader> show(std::unique_ptr<Connection> connection, bool keep,
-                      std::function<bool()> is_current = {});
+  Result<Reader> present(std::unique_ptr<Connection> connection, bool keep,
+                         std::function<bool()> is_current = {});
   Result<Reader> connect_without_shared_memory();
   Result<bool> lacks_shared_memory() const;
   void forget_idle();
@@ -122,7 +122,7 @@ class Database {
     std::function<bool()> is_current;
     bool is_salvaged;
   };
-  std::optional<Idle> take_idle(bool is_salvaged);
+  std::optional<Idle> pop_idle(bool is_salvaged);
   std::vector<Idle> idle_;  // guarded by mutex_
 };
 

@@ -117,7 +117,7 @@ void add_part(Select& select, const SessionQuery& query, const Part& part, Plan 
 }
 
 // The common table expressions, evaluated once for all parts.
-void add_found_once(Select& select, const SessionQuery& query) {
+void add_common_tables(Select& select, const SessionQuery& query) {
   std::string_view before = "WITH RECURSIVE ";
   if (const auto pattern = short_id_pattern(query.short_id_prefix, '?');
       pattern && !query.short_id_prefix.empty()) {
@@ -141,7 +141,7 @@ void add_found_once(Select& select, const SessionQuery& query) {
 Select select_parts(const SessionQuery& query, std::span<const Part> parts, Plan plan,
                     const std::optional<ListPosition>& after) {
   Select select;
-  add_found_once(select, query);
+  add_common_tables(select, query);
   select.sql += cat("SELECT l.part AS part, ", info_select(), " FROM (");
   std::string_view before;
   for (const Part& part : parts) {
@@ -247,8 +247,8 @@ Result<std::vector<NumberedGroup>> groups_from(Connection& connection, const Ses
   std::vector<NumberedGroup> groups;
   std::int64_t number = 0;
   for (const store::ListGroup& group : store::groups_of(query)) {
-    const std::int64_t own = number++;
-    if (after && own < after->group) {
+    const std::int64_t index = number++;
+    if (after && index < after->group) {
       continue;
     }
     if (group.value) {
@@ -259,7 +259,7 @@ Result<std::vector<NumberedGroup>> groups_from(Connection& connection, const Ses
         continue;
       }
     }
-    groups.push_back({own, group});
+    groups.push_back({index, group});
   }
   return groups;
 }
