@@ -1,5 +1,3 @@
-#include "backups.h"
-
 #include <algorithm>
 #include <cerrno>
 
@@ -7,12 +5,12 @@
 #include "calls.h"
 #include "disk.h"
 #include "history.h"
-#include "kill_points.h"
 #include "life.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {

@@ -12,17 +12,16 @@
 #include <stop_token>
 #include <thread>
 
+#include "answers.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "fake_provider/fake_provider.h"
 #include "held_server.h"
 #include "life.h"
 #include "program.h"
-#include "recorded.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "run.h"
-#include "stored_answer.h"
 #include "tally.h"
 #include "trial.h"
 

@@ -1,5 +1,3 @@
-#include "clock_life.h"
-
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -11,6 +9,7 @@
 #include "reprise/error.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {

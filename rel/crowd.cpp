@@ -1,5 +1,3 @@
-#include "crowd.h"
-
 #include <signal.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "reprise/open_store.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 #include "writers.h"
 
 namespace reprise::rel {

@@ -1,5 +1,3 @@
-#include "durable.h"
-
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -13,7 +11,6 @@
 #include "disk.h"
 #include "golden_store.h"
 #include "life.h"
-#include "life_parts.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_source.h"
 #include "reprise/outbox.h"
@@ -23,6 +20,7 @@
 #include "store/outbox/outbox_file.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {

@@ -1,5 +1,3 @@
-#include "full_disk.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -12,12 +10,12 @@
 #include "base/text.h"
 #include "engine/copy.h"
 #include "life.h"
-#include "life_parts.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "small_disk.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {

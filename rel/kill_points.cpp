@@ -1,5 +1,3 @@
-#include "kill_points.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <memory>
@@ -10,11 +8,11 @@
 #include "calls.h"
 #include "disk.h"
 #include "history.h"
-#include "killed.h"
 #include "life.h"
 #include "reprise/store.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {

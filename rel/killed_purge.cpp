@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "additions.h"
 #include "base/text.h"
 #include "calls.h"
 #include "life.h"
-#include "life_parts.h"
-#include "purge.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
 #include "small_disk.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {

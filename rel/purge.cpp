@@ -1,13 +1,12 @@
-#include "purge.h"
-
+#include "additions.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "life.h"
-#include "life_parts.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {

@@ -1,5 +1,3 @@
-#include "real_disk.h"
-
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include "small_disk.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 #include "writers.h"
 
 namespace reprise::rel {

@@ -8,10 +8,8 @@
 
 #include "additions.h"
 #include "base/text.h"
-#include "killed.h"
 #include "life.h"
 #include "network.h"
-#include "purge.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "run.h"
@@ -20,6 +18,7 @@
 #include "store/postgres/values.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {

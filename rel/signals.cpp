@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "answers.h"
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/text.h"
@@ -22,9 +23,7 @@
 #include "held_server.h"
 #include "life.h"
 #include "program.h"
-#include "recorded.h"
 #include "run.h"
-#include "stored_answer.h"
 #include "tally.h"
 #include "trial.h"
 

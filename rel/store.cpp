@@ -11,23 +11,14 @@
 #include <stdexcept>
 #include <vector>
 
-#include "backups.h"
-#include "clock_life.h"
-#include "crowd.h"
-#include "durable.h"
-#include "full_disk.h"
 #include "history.h"
-#include "kill_points.h"
 #include "life.h"
-#include "power_cut.h"
-#include "purge.h"
-#include "real_disk.h"
 #include "reprise/error.h"
 #include "run.h"
 #include "small_disk.h"
 #include "tally.h"
 #include "trial.h"
-#include "upgrade.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {

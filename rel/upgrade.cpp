@@ -1,5 +1,3 @@
-#include "upgrade.h"
-
 #include <algorithm>
 #include <charconv>
 
@@ -14,6 +12,7 @@
 #include "reprise/open_store.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {
