@@ -55,7 +55,7 @@ Message message_of(bool words, std::string_view role, std::string text, int seco
   return message;
 }
 
-Result<> add_one_more(Store& store) {
+Result<> append_test_message(Store& store) {
   const bool words = store.capabilities().messages;
   std::optional<Partial> running;
   if (Partials* const partials = store.capabilities().partials; partials != nullptr) {
@@ -73,8 +73,8 @@ Result<> add_one_more(Store& store) {
   return done ? Result<>() : std::unexpected(done.error());
 }
 
-bool has_one_more(const Snapshot& seen) {
-  return seen.lasting.contains("One more.") || seen.lasting.contains("resp_200");
+bool has_test_message(const Snapshot& snapshot) {
+  return snapshot.lasting.contains("One more.") || snapshot.lasting.contains("resp_200");
 }
 
 Result<> purge_all(Store& store) {

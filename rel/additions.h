@@ -19,8 +19,8 @@ Session empty_session(int number);
 Message message_of(bool words, std::string_view role, std::string text, int second);
 
 // Appends a message to the session that always exists, to check that the store accepts one.
-Result<> add_one_more(Store& store);
-bool has_one_more(const Snapshot& seen);
+Result<> append_test_message(Store& store);
+bool has_test_message(const Snapshot& snapshot);
 
 // Purges every session, if the store can.
 Result<> purge_all(Store& store);

@@ -32,9 +32,9 @@ constexpr std::size_t kMemoryMax = std::size_t{512} << 20;
 constexpr std::chrono::milliseconds kQuiet{25};
 
 // A number in the escape sequences of the payloads, which our program never writes.
-constexpr std::string_view kNobodysNumber = "31337";
+constexpr std::string_view kForeignNumber = "31337";
 // In every text, and in every title.
-constexpr std::string_view kHarmless = "harmless";
+constexpr std::string_view kMarkerText = "harmless";
 constexpr std::size_t kPoisonBytesMax = 20'000;
 
 constexpr std::array<std::string_view, 12> kPayloads = {
@@ -57,7 +57,7 @@ constexpr std::array<std::string_view, 12> kPayloads = {
 std::string hostile_text(unsigned number) {
   // Rows with joined emoji are written to the terminal by separate code.
   constexpr std::string_view kFamily = "\U0001F469\u200D\U0001F469\u200D\U0001F467";
-  std::string out = cat(kHarmless, " ", number, " ", number % 3 == 0 ? kFamily : "", " ");
+  std::string out = cat(kMarkerText, " ", number, " ", number % 3 == 0 ? kFamily : "", " ");
   for (std::size_t i = 0; i < 5; ++i) {
     const std::size_t which = std::size_t{number} * 7 + i * 3;
     out += cat(kPayloads.at(which % kPayloads.size()), " ",
@@ -123,7 +123,7 @@ Result<> fill(const std::string& url, const fs::path& folder, unsigned number) {
 
 // Creates an intact store in the folder, with escape sequences in all of its texts; returns its
 // URL. Throws if it fails.
-std::string put_hostile_texts(unsigned number, const fs::path& folder) {
+std::string create_hostile_store(unsigned number, const fs::path& folder) {
   const std::vector<std::string> urls = trial_urls(folder);
   std::string url = urls.at(number % urls.size());
   if (const auto filled = fill(url, folder, number); !filled) {
@@ -142,7 +142,7 @@ bool is_own_sequence(std::string_view bytes) {
   if (end == std::string_view::npos) {
     return true;  // incomplete: the remainder follows
   }
-  return !bytes.substr(2, end - 2).contains(kNobodysNumber) &&
+  return !bytes.substr(2, end - 2).contains(kForeignNumber) &&
          std::string_view("ABCDEFGHIJKLMPSTXZ@`bdfhlmrtu").contains(bytes[end]);
 }
 
@@ -196,7 +196,7 @@ class App {
     fs::create_directories(folder);
     const bool is_whole = number % 2 == 1;
     const std::string url =
-        is_whole ? put_hostile_texts(number / 2, folder) : stores_.put(number / 2, folder);
+        is_whole ? create_hostile_store(number / 2, folder) : stores_.put(number / 2, folder);
     Start start{.words = {program_, "--store", url},
                 .home = folder,
                 .environment = {"REPRISE_PROVIDER=echo"},
@@ -207,7 +207,7 @@ class App {
     // Before the program has set up the terminal, keys would be interpreted by it.
     app.read_until([](std::string_view shown) { return shown.contains("\x1b[?1049h"); });
     const bool is_shown = !is_whole || app.read_until([](std::string_view shown) {
-      return shown.contains(kHarmless);
+      return shown.contains(kMarkerText);
     });
     use(app);
     const int code = app.wait();

@@ -31,7 +31,7 @@ fs::path target_of(const History& history) {
 }
 
 void set_up(const History& history) {
-  history.set_back_to(history.steps().size());
+  history.restore(history.steps().size());
   fs::create_directories(copied_store(history));
 }
 
@@ -44,15 +44,15 @@ Result<> back_up(const History& history) {
 
 std::int64_t count_calls_of_backup(const History& history) {
   set_up(history);
-  const Ended ended = in_process([&](const Say& /*say*/) {
+  const Ended ended = in_process([&](const Print& /*print*/) {
     watch(history.place().native());
     const auto done = back_up(history);
-    return cat(done ? calls_seen().all : 0);
+    return cat(done ? call_counts().all : 0);
   });
   return std::atoll(ended.output.c_str());
 }
 
-std::string try_twice(const History& history, const Trap& trap, const Say& say) {
+std::string try_twice(const History& history, const Trap& trap, const Print& print) {
   DiskRecord disk(history.place());
   watch(history.place().native(), trap, &disk);
   const auto first = back_up(history);
@@ -63,8 +63,8 @@ std::string try_twice(const History& history, const Trap& trap, const Say& say) 
     }
     if (const auto half = history.kind().open(copied_store(history), {.access = Access::read});
         half) {
-      const auto seen = take_snapshot(**half);
-      if (!seen || seen->lasting != history.seen(history.steps().size()).lasting) {
+      const auto snapshot = take_snapshot(**half);
+      if (!snapshot || snapshot->lasting != history.snapshot(history.steps().size()).lasting) {
         return "a backup that failed looks like one";
       }
     }
@@ -76,13 +76,14 @@ std::string try_twice(const History& history, const Trap& trap, const Say& say) 
   }
   unwatch();
   disk.write_certain(Arrival::minimal, history.place());
-  say(kDone);
+  print(kDone);
   return "";
 }
 
 std::string failed_backup(const History& history, const Trap& trap) {
   set_up(history);
-  const Ended ended = in_process([&](const Say& say) { return try_twice(history, trap, say); });
+  const Ended ended =
+      in_process([&](const Print& print) { return try_twice(history, trap, print); });
   if (!ended.fault.empty() || ended.killed || (!ended.output.empty() && ended.output != kDone)) {
     return ended.fault + ended.output;
   }
@@ -90,8 +91,8 @@ std::string failed_backup(const History& history, const Trap& trap) {
     return "";
   }
   const std::size_t end = history.steps().size();
-  const Ended examined = in_process([&](const Say& /*say*/) {
-    return examine(history.kind(), copied_store(history), history.seen(end, end),
+  const Ended examined = in_process([&](const Print& /*print*/) {
+    return examine(history.kind(), copied_store(history), history.snapshot(end, end),
                    {.ignores_running = true});
   });
   return examined.output + examined.fault;

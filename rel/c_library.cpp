@@ -91,31 +91,31 @@ int ftruncate64(int fd, off64_t size) noexcept {
 }
 
 int stat(const char* path, struct stat* out) noexcept {
-  return reprise::rel::look_watched(AT_FDCWD, path, out, 0);
+  return reprise::rel::stat_watched(AT_FDCWD, path, out, 0);
 }
 int stat64(const char* path, struct stat64* out) noexcept {
-  return reprise::rel::look_watched(AT_FDCWD, path, out, 0);
+  return reprise::rel::stat_watched(AT_FDCWD, path, out, 0);
 }
 int lstat(const char* path, struct stat* out) noexcept {
-  return reprise::rel::look_watched(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
+  return reprise::rel::stat_watched(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
 }
 int lstat64(const char* path, struct stat64* out) noexcept {
-  return reprise::rel::look_watched(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
+  return reprise::rel::stat_watched(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
 }
 int fstat(int fd, struct stat* out) noexcept {
-  return reprise::rel::look_watched(fd, "", out, AT_EMPTY_PATH);
+  return reprise::rel::stat_watched(fd, "", out, AT_EMPTY_PATH);
 }
 int fstat64(int fd, struct stat64* out) noexcept {
-  return reprise::rel::look_watched(fd, "", out, AT_EMPTY_PATH);
+  return reprise::rel::stat_watched(fd, "", out, AT_EMPTY_PATH);
 }
 int fstatat(int folder, const char* path, struct stat* out, int flags) noexcept {
-  return reprise::rel::look_watched(folder, path, out, flags);
+  return reprise::rel::stat_watched(folder, path, out, flags);
 }
 int fstatat64(int folder, const char* path, struct stat64* out, int flags) noexcept {
-  return reprise::rel::look_watched(folder, path, out, flags);
+  return reprise::rel::stat_watched(folder, path, out, flags);
 }
 int statx(int folder, const char* path, int flags, unsigned mask, struct statx* out) noexcept {
-  return reprise::rel::look_watched(folder, path, flags, mask, out);
+  return reprise::rel::stat_watched(folder, path, flags, mask, out);
 }
 
 dirent* readdir(DIR* folder) {

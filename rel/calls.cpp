@@ -259,13 +259,13 @@ bool is_hidden(int folder, const char* path, int flags) {
 
 }  // namespace
 
-int look_watched(int folder, const char* path, void* out, int flags) {
+int stat_watched(int folder, const char* path, void* out, int flags) {
   return is_hidden(folder, path, flags)
              ? -1
              : static_cast<int>(real_syscall(SYS_newfstatat, folder, path, out, flags));
 }
 
-int look_watched(int folder, const char* path, int flags, unsigned mask, void* out) {
+int stat_watched(int folder, const char* path, int flags, unsigned mask, void* out) {
   return is_hidden(folder, path, flags)
              ? -1
              : static_cast<int>(real_syscall(SYS_statx, folder, path, flags, mask, out));
@@ -386,7 +386,7 @@ void unwatch() {
   watched().listener = nullptr;
 }
 
-CallCounts calls_seen() {
+CallCounts call_counts() {
   const Watched& now = watched();
   return {now.all, now.changes, now.delicate};
 }

@@ -66,7 +66,7 @@ void wait_for_first(const Kind& kind, const fs::path& place) {
 
 }  // namespace
 
-Tally kill_crowds(const Kind& kind, std::size_t rounds) {
+Tally kill_writers(const Kind& kind, std::size_t rounds) {
   const WorkFolder work;
   const fs::path place = work.path() / "now";
   std::minstd_rand random(7);
@@ -88,7 +88,7 @@ Tally kill_crowds(const Kind& kind, std::size_t rounds) {
   return tally;
 }
 
-Tally write_beside_each_other(const Kind& kind, const CrowdSize& size) {
+Tally write_concurrently(const Kind& kind, const CrowdSize& size) {
   const WorkFolder work;
   const fs::path place = work.path() / "now";
   begin_named(kind, place);
@@ -131,7 +131,7 @@ Tally write_beside_each_other(const Kind& kind, const CrowdSize& size) {
   return tally;
 }
 
-Tally stop_the_holder(const Kind& kind, std::size_t moments) {
+Tally stop_lock_holder(const Kind& kind, std::size_t moments) {
   const WorkFolder work;
   const fs::path place = work.path() / "now";
   begin_named(kind, place);

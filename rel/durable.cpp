@@ -117,7 +117,7 @@ class Durable {
     beside();
     import_from_tool();
     for (const GoldenStore& golden : GoldenStore::all(kind_)) {
-      golden.put(place_);
+      golden.install(place_);
       make_private();
       write_on(cat("taking over ", golden.name()));
     }
@@ -229,7 +229,7 @@ class Durable {
   void write_on(const std::string& what) {
     Watching watching(tally_, kind_.name, place_);
     if (const auto store = kind_.open(place_, {})) {
-      watching.attempt(cat("one more message, ", what), add_one_more(**store));
+      watching.attempt(cat("one more message, ", what), append_test_message(**store));
       watching.attempt(cat("one more turn, ", what), add_turn(**store, session(1)));
       watching.attempt(cat("one more session, ", what), (*store)->create(empty_session(9)));
       watching.attempt(cat("its turn, ", what), add_turn(**store, session(9)));
@@ -263,7 +263,7 @@ class Durable {
 
 }  // namespace
 
-Tally leave_nothing_unsynced(const Kind& kind) {
+Tally check_durability(const Kind& kind) {
   const mode_t before = ::umask(0);  // private files must be created with their mode
   Tally tally = Durable(kind).all();
   ::umask(before);

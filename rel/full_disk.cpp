@@ -137,7 +137,7 @@ std::string read_and_copy(const Kind& kind, const fs::path& place, const Snapsho
 // Appends a message, which may fail; "+" if it was acknowledged.
 std::string write_one(const Kind& kind, const fs::path& place) {
   const auto store = kind.open(place, {});
-  return store && add_one_more(**store) ? "+" : "";
+  return store && append_test_message(**store) ? "+" : "";
 }
 
 // With free space again: acknowledged messages exist, and the store accepts another one.
@@ -148,13 +148,13 @@ std::string check_after(const Kind& kind, const fs::path& place, const Snapshot&
     return cat("open afterwards: ", store.error().message);
   }
   const auto now = take_snapshot(**store);
-  if (!now || (acknowledged && !has_one_more(*now))) {
+  if (!now || (acknowledged && !has_test_message(*now))) {
     return now ? "what was acknowledged is gone" : now.error().message;
   }
-  if (has_one_more(*now)) {
+  if (has_test_message(*now)) {
     return "";
   }
-  return *now != before ? "it shows something else" : reason("add", add_one_more(**store));
+  return *now != before ? "it shows something else" : reason("add", append_test_message(**store));
 }
 
 class LaterClock final : public Clock {
@@ -185,7 +185,7 @@ std::string delete_all(const Kind& kind, const fs::path& place) {
 
 // Runs `trial` in a separate process, possibly with a limit.
 std::string ended(const Disk& disk, const std::function<std::string()>& trial) {
-  const Ended ended = in_process([&](const Say& /*say*/) {
+  const Ended ended = in_process([&](const Print& /*print*/) {
     if (disk.limits_files) {
       limit_files();
     }

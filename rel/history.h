@@ -25,23 +25,23 @@ class History {
   const std::filesystem::path& place() const { return place_; }
   const std::vector<LifeStep>& steps() const { return steps_; }
   // The visible state after `steps` steps.
-  const Snapshot& seen(std::size_t steps) const { return seen_.at(steps); }
+  const Snapshot& snapshot(std::size_t steps) const { return snapshots_.at(steps); }
   // The states after `first` to `last` steps.
-  std::span<const Snapshot> seen(std::size_t first, std::size_t last) const {
-    return std::span(seen_).subspan(first, last - first + 1);
+  std::span<const Snapshot> snapshot(std::size_t first, std::size_t last) const {
+    return std::span(snapshots_).subspan(first, last - first + 1);
   }
   // Restores place() to the state after `steps` steps.
-  void set_back_to(std::size_t steps) const;
+  void restore(std::size_t steps) const;
 
  private:
   std::filesystem::path saved_copy(std::size_t steps) const;
-  void keep(std::size_t steps);
+  void save(std::size_t steps);
 
   const Kind& kind_;
   std::filesystem::path work_;
   std::filesystem::path place_;
   std::vector<LifeStep> steps_;
-  std::vector<Snapshot> seen_;
+  std::vector<Snapshot> snapshots_;
 };
 
 struct Leniency {

@@ -61,7 +61,7 @@ Result<std::string> complete_purge(const Kind& kind, const fs::path& place, Seq 
 
 }  // namespace
 
-Tally die_while_purging(const Kind& kind) {
+Tally kill_purges(const Kind& kind) {
   Tally tally;
   for (std::int64_t at = 1;; at += 1 + at / 30) {
     const WorkFolder work;
@@ -74,7 +74,7 @@ Tally die_while_purging(const Kind& kind) {
       return tally;
     }
     fill_bytes(disk.path());
-    const Ended purged = in_process([&](const Say& /*say*/) {
+    const Ended purged = in_process([&](const Print& /*print*/) {
       watch(place.native(), {.what = Trap::What::kill, .at = at});
       const auto store = kind.open(place, {});
       const auto done = store ? (*store)->capabilities().trash->purge(session(kPurged))
@@ -82,7 +82,7 @@ Tally die_while_purging(const Kind& kind) {
       return done ? std::string() : done.error().message;
     });
     fs::remove(disk.path() / "filler");
-    const Ended completed = in_process([&](const Say& /*say*/) {
+    const Ended completed = in_process([&](const Print& /*print*/) {
       const auto fault = complete_purge(kind, place, *head);
       return fault ? *fault : fault.error().message;
     });

@@ -56,7 +56,7 @@ bool raise_loopback() {
 
 // Moves this process and its children to a network namespace with only 127.0.0.1. False if the
 // kernel does not allow that.
-bool leave_network() {
+bool isolate_network() {
   const auto user = ::getuid();
   const auto group = ::getgid();
   if (::unshare(CLONE_NEWNET) != 0) {
@@ -72,7 +72,7 @@ bool leave_network() {
 }
 
 // The number of attempts in it to reach another address.
-std::int64_t ways_sought_out() {
+std::int64_t count_outside_attempts() {
   // Two lines for each protocol: the names of its counters, and the counters.
   std::int64_t found = 0;
   for (const char* const table : {"/proc/net/snmp", "/proc/net/snmp6"}) {
@@ -99,8 +99,8 @@ std::int64_t ways_sought_out() {
 }
 
 // Whether attempts can be counted.
-bool counts_ways_out() {
-  const std::int64_t before = ways_sought_out();
+bool can_count_attempts() {
+  const std::int64_t before = count_outside_attempts();
   const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket.is_open()) {
     return false;
@@ -110,7 +110,7 @@ bool counts_ways_out() {
   address.sin_port = htons(9);
   address.sin_addr.s_addr = htonl(0xC0000201);  // 192.0.2.1, which is reserved for documentation
   (void)::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  return ways_sought_out() > before;
+  return count_outside_attempts() > before;
 }
 
 // The contents of an archive, one file after the other.
@@ -133,8 +133,8 @@ std::string unpacked(const fs::path& file) {
 
 class Leaks {
  public:
-  Leaks(const std::string& program, bool is_netless)
-      : program_(fs::absolute(program)), is_netless_(is_netless) {
+  Leaks(const std::string& program, bool is_isolated)
+      : program_(fs::absolute(program)), is_isolated_(is_isolated) {
     auto server = fake::FakeProvider::start({.key = {}, .seed = 7});
     if (!server) {
       throw std::runtime_error(server.error().message);
@@ -208,9 +208,9 @@ class Leaks {
         return fault;
       }
     }
-    const std::int64_t sought = is_netless_ ? ways_sought_out() : 0;
-    const bool went_out = sought > std::exchange(sought_, sought);
-    return went_out ? "wanted to speak to another machine" : "";
+    const std::int64_t attempts = is_isolated_ ? count_outside_attempts() : 0;
+    const bool is_new_attempt = attempts > std::exchange(attempts_, attempts);
+    return is_new_attempt ? "wanted to speak to another machine" : "";
   }
 
   std::string fault_in(const fs::path& path) const {
@@ -332,12 +332,12 @@ class Leaks {
   }
 
   std::string program_;
-  bool is_netless_;
+  bool is_isolated_;
   WorkFolder work_;
   std::unique_ptr<fake::FakeProvider> server_;
   std::vector<fs::path> planted_;
   std::string store_;
-  std::int64_t sought_ = ways_sought_out();
+  std::int64_t attempts_ = count_outside_attempts();
   std::size_t done_ = 0;
   Tally tally_;
 };
@@ -349,11 +349,11 @@ int run(std::vector<std::string> words) {
     return usage("rel_leaks PROGRAM");
   }
   ::umask(0);  // private files must be created with their mode
-  const bool is_netless = leave_network() && counts_ways_out();
-  if (!is_netless) {
+  const bool is_isolated = isolate_network() && can_count_attempts();
+  if (!is_isolated) {
     std::puts("leaks: no network of our own here, so nobody looks who is spoken to");
   }
-  return report("leaks", "program", Leaks(words[0], is_netless).try_all()) ? 0 : 1;
+  return report("leaks", "program", Leaks(words[0], is_isolated).try_all()) ? 0 : 1;
 }
 
 }  // namespace reprise::rel

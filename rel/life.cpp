@@ -251,16 +251,16 @@ std::vector<LifeStep> life(Store& store) {
   return Steps(store).all();
 }
 
-Killed run_to_death(const LifeStep& step,
-                    const std::function<Result<std::unique_ptr<Store>>()>& open) {
+Killed run_killed(const LifeStep& step,
+                  const std::function<Result<std::unique_ptr<Store>>()>& open) {
   constexpr std::string_view kDone = "done";
-  const Ended ended = in_process([&](const Say& say) -> std::string {
+  const Ended ended = in_process([&](const Print& print) -> std::string {
     const auto store = open();
     const auto done = store ? step.run(**store) : Result<>(std::unexpected(store.error()));
     if (!done) {
       return done.error().message;
     }
-    say(kDone);
+    print(kDone);
     return "";
   });
   const bool is_done = ended.output == kDone;

@@ -39,8 +39,8 @@ struct Killed {
 };
 
 // `open` is called in that process and must arrange for its death.
-Killed run_to_death(const LifeStep& step,
-                    const std::function<Result<std::unique_ptr<Store>>()>& open);
+Killed run_killed(const LifeStep& step,
+                  const std::function<Result<std::unique_ptr<Store>>()>& open);
 
 // The visible state of a store, as text; equal for stores with equal contents.
 struct Snapshot {
@@ -50,6 +50,6 @@ struct Snapshot {
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 Result<Snapshot> take_snapshot(Store& store);
-bool has_session(const Snapshot& seen);
+bool has_session(const Snapshot& snapshot);
 
 }  // namespace reprise::rel

@@ -31,7 +31,7 @@ struct Recorded {
 };
 
 Recorded record_life(const History& history) {
-  history.set_back_to(0);
+  history.restore(0);
   Recorded out{DiskRecord(history.place()), {}, {}};
   watch(history.place().native(), {}, &out.disk);
   for (std::size_t step = 0; step < history.steps().size();) {
@@ -95,7 +95,7 @@ std::vector<std::size_t> fill_log(const Kind& kind, const std::filesystem::path&
 
 }  // namespace
 
-Tally cut_the_power_on_a_long_log(const Kind& kind, std::size_t states) {
+Tally simulate_power_cuts_of_long_log(const Kind& kind, std::size_t states) {
   const WorkFolder work;
   const std::filesystem::path place = work.path() / "now";
   begin_named(kind, place);
@@ -115,7 +115,7 @@ Tally cut_the_power_on_a_long_log(const Kind& kind, std::size_t states) {
   return tally;
 }
 
-Tally cut_the_power(const History& history, std::size_t states) {
+Tally simulate_power_cuts(const History& history, std::size_t states) {
   const Recorded life = record_life(history);
   Tally tally;
   for (std::size_t i = 0; i < states; ++i) {
@@ -124,8 +124,9 @@ Tally cut_the_power(const History& history, std::size_t states) {
     std::minstd_rand chance(static_cast<unsigned>(i + 1));
     life.disk.write_state(cut, arrival, chance, history.place());
     const Bounds bounds = bounds_at(history, life, cut);
-    const Ended ended = in_process([&](const Say& /*say*/) {
-      return examine(history.kind(), history.place(), history.seen(bounds.durable, bounds.started),
+    const Ended ended = in_process([&](const Print& /*print*/) {
+      return examine(history.kind(), history.place(),
+                     history.snapshot(bounds.durable, bounds.started),
                      {.ignores_running = true, .allows_damage = bounds.started > bounds.durable});
     });
     tally.add(cat(history.kind().name, ", power cut ", i, " after change ", cut, " of ",

@@ -60,7 +60,7 @@ Result<> write_and_purge(const Kind& kind, const fs::path& place) {
   }
   for (int round = 0; round < kRounds; ++round) {
     REPRISE_ASSIGN(const auto blob, put(*store, round));
-    const Ended other = in_process([&](const Say& /*say*/) {
+    const Ended other = in_process([&](const Print& /*print*/) {
       const auto done = make_and_purge(kind, place, round);
       return done ? std::string() : done.error().message;
     });
@@ -92,7 +92,7 @@ std::string files_with_words(const fs::path& place) {
   return found.empty() ? "" : cat("purged words stand in", found);
 }
 
-Tally purge_beside_others(const Kind& kind) {
+Tally purge_concurrently(const Kind& kind) {
   Tally tally;
   const WorkFolder work;
   const fs::path place = work.path() / "now";

@@ -33,33 +33,33 @@ Tally fail_backups(const History& history, std::int64_t stride);
 // Simulates `states` power cuts spread over a whole life, each with another part of the unsynced
 // changes on the disk: afterwards, all acknowledged steps are done, and the state is one of the
 // life.
-Tally cut_the_power(const History& history, std::size_t states);
+Tally simulate_power_cuts(const History& history, std::size_t states);
 
 // The same while a long log is checkpointed and restarted.
-Tally cut_the_power_on_a_long_log(const Kind& kind, std::size_t states);
+Tally simulate_power_cuts_of_long_log(const Kind& kind, std::size_t states);
 
 // Runs the life of the store, migrates the golden ones, backs up, repairs, and writes beside
 // damaged files, without faults: when a call has returned, all lasting data must be synced, and
 // every file and folder must be created private, whatever the umask.
-Tally leave_nothing_unsynced(const Kind& kind);
+Tally check_durability(const Kind& kind);
 
 // Runs the store's life with all kinds of wrong clocks: its visible state must not depend on the
 // clock.
-Tally live_under_clocks(const History& history);
+Tally run_with_wrong_clocks(const History& history);
 
 // Stores of all formats ever written are read without changes, migrated, and continued; a kill at
 // any change loses and duplicates nothing.
-Tally take_over(const Kind& kind);
+Tally upgrade_stores(const Kind& kind);
 
 // Copies a whole store into one of this kind with a kill at every `stride`-th change, and copies
 // again: the result must be the same as without the kill.
-Tally copy_and_die(const Kind& kind, std::int64_t stride);
+Tally kill_copies(const Kind& kind, std::int64_t stride);
 
 // Several processes using one session of a store.
 
 // Four writers, all killed at a random time, `rounds` times: every acknowledged message exists
 // once, those per writer in order.
-Tally kill_crowds(const Kind& kind, std::size_t rounds);
+Tally kill_writers(const Kind& kind, std::size_t rounds);
 
 struct CrowdSize {
   int writers = 8;
@@ -69,11 +69,11 @@ struct CrowdSize {
 
 // Writers at full speed, beside readers that must always see an extension of the previous list of
 // messages. Afterwards, all messages exist once, and verify finds no damage.
-Tally write_beside_each_other(const Kind& kind, const CrowdSize& size);
+Tally write_concurrently(const Kind& kind, const CrowdSize& size);
 
 // A writer is stopped (SIGSTOP) at `moments` times, possibly holding the lock: others write, or
 // fail within bounded time; readers continue. The lock must be held at least once.
-Tally stop_the_holder(const Kind& kind, std::size_t moments);
+Tally stop_lock_holder(const Kind& kind, std::size_t moments);
 
 // Power cuts with active writers on real file systems. Needs root.
 
@@ -98,10 +98,10 @@ std::string files_with_words(const std::filesystem::path& place);
 // One process puts blobs and references them later; in between, another one purges sessions with
 // the same and other blobs. Afterwards, no referenced blob is missing, and no file of the store
 // contains purged text.
-Tally purge_beside_others(const Kind& kind);
+Tally purge_concurrently(const Kind& kind);
 
 // On a disk without space, a purge is killed at one of its changes. The session is then whole, or
 // gone, or reported as partly removed and never restored; the next purge completes it. Needs root.
-Tally die_while_purging(const Kind& kind);
+Tally kill_purges(const Kind& kind);
 
 }  // namespace reprise::rel

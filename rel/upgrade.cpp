@@ -19,8 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string in_text(const Result<Snapshot>& seen) {
-  return seen ? cat(seen->lasting, seen->running, seen->damage) : cat(seen.error().message, "\n");
+std::string in_text(const Result<Snapshot>& snapshot) {
+  return snapshot ? cat(snapshot->lasting, snapshot->running, snapshot->damage)
+                  : cat(snapshot.error().message, "\n");
 }
 
 // Removes what depends on path and time: the id of a session without one is derived from its path,
@@ -39,7 +40,7 @@ std::string without_place(std::string text, const Kind& kind) {
   return text;
 }
 
-std::string look_with(const Kind& kind, const fs::path& place, Access access) {
+std::string opened_state(const Kind& kind, const fs::path& place, Access access) {
   const auto store = kind.open(place, {.access = access});
   return without_place(
       in_text(store ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(store.error()))),
@@ -86,10 +87,10 @@ Result<> add_turns(const Kind& kind, const fs::path& place) {
 // completed.
 bool do_and_die(const fs::path& place, std::int64_t at, const std::function<Result<>()>& work,
                 std::string& fault) {
-  const Ended ended = in_process([&](const Say& say) -> std::string {
+  const Ended ended = in_process([&](const Print& print) -> std::string {
     watch(place.native(), {.what = at == 0 ? Trap::What::nothing : Trap::What::kill, .at = at});
     const auto done = work();
-    say(done ? "done" : done.error().message);
+    print(done ? "done" : done.error().message);
     return "";
   });
   if (!ended.killed && ended.output != "done") {
@@ -99,46 +100,46 @@ bool do_and_die(const fs::path& place, std::int64_t at, const std::function<Resu
 }
 
 std::int64_t count_changes(const fs::path& place, const std::function<Result<>()>& work) {
-  const Ended ended = in_process([&](const Say& /*say*/) {
+  const Ended ended = in_process([&](const Print& /*print*/) {
     watch(place.native());
     const auto done = work();
-    return done ? std::to_string(calls_seen().changes) : std::string("0");
+    return done ? std::to_string(call_counts().changes) : std::string("0");
   });
   std::int64_t out = 0;
   std::from_chars(ended.output.data(), ended.output.data() + ended.output.size(), out);
   return out;
 }
 
-void take_over_one(const Kind& kind, const GoldenStore& golden, const fs::path& place,
+void upgrade_store(const Kind& kind, const GoldenStore& golden, const fs::path& place,
                    Tally& tally) {
-  golden.put(place);
-  if (golden.seen().empty()) {
-    golden.keep(look_with(kind, place, Access::read));
+  golden.install(place);
+  if (golden.expected().empty()) {
+    golden.save(opened_state(kind, place, Access::read));
   }
   const std::string before = bytes_below(place);
   tally.add(cat(golden.name(), ", read"),
-            difference(look_with(kind, place, Access::read), golden.seen()));
+            difference(opened_state(kind, place, Access::read), golden.expected()));
   tally.add(cat(golden.name(), ", files"),
             bytes_below(place) == before ? "" : "reading has changed a file");
   tally.add(cat(golden.name(), ", taken over"),
-            difference(look_with(kind, place, Access::write), golden.seen()));
-  golden.put(place);
+            difference(opened_state(kind, place, Access::write), golden.expected()));
+  golden.install(place);
   const auto work = [&] { return add_turns(kind, place); };
   const std::int64_t changes = count_changes(place, work);
-  const std::string after = look_with(kind, place, Access::read);
+  const std::string after = opened_state(kind, place, Access::read);
   tally.add(cat(golden.name(), ", gone on with"),
-            changes > 0 && after.size() > golden.seen().size() ? "" : cat("shows ", after));
+            changes > 0 && after.size() > golden.expected().size() ? "" : cat("shows ", after));
   for (std::int64_t at = 1; at <= changes; ++at) {
-    golden.put(place);
+    golden.install(place);
     std::string fault;
     const bool done = do_and_die(place, at, work, fault);
     if (fault.empty() && done) {
-      fault = difference(look_with(kind, place, Access::read), after);
+      fault = difference(opened_state(kind, place, Access::read), after);
     }
     if (fault.empty()) {
       std::string again;
       do_and_die(place, 0, work, again);
-      fault = again + difference(look_with(kind, place, Access::read), after);
+      fault = again + difference(opened_state(kind, place, Access::read), after);
     }
     tally.add(cat(golden.name(), ", killed at change ", at, " of ", changes), fault);
   }
@@ -162,16 +163,16 @@ Result<> copy_all(Store& source, const Kind& kind, const fs::path& place) {
 
 }  // namespace
 
-Tally take_over(const Kind& kind) {
+Tally upgrade_stores(const Kind& kind) {
   Tally tally;
   const WorkFolder work;
   for (const GoldenStore& golden : GoldenStore::all(kind)) {
-    take_over_one(kind, golden, work.path() / "now", tally);
+    upgrade_store(kind, golden, work.path() / "now", tally);
   }
   return tally;
 }
 
-Tally copy_and_die(const Kind& kind, std::int64_t stride) {
+Tally kill_copies(const Kind& kind, std::int64_t stride) {
   Tally tally;
   const WorkFolder work;
   const Kind& source_kind = kinds().front();
@@ -187,7 +188,7 @@ Tally copy_and_die(const Kind& kind, std::int64_t stride) {
   };
   empty();
   const std::int64_t changes = count_changes(place, copy);
-  const std::string all = look_with(kind, place, Access::read);
+  const std::string all = opened_state(kind, place, Access::read);
   for (std::int64_t at = 1; at <= changes; at += stride) {
     empty();
     std::string fault;
@@ -196,7 +197,7 @@ Tally copy_and_die(const Kind& kind, std::int64_t stride) {
     do_and_die(place, 0, copy, again);
     fault += again;
     tally.add(cat("copy into ", kind.name, ", killed at change ", at, " of ", changes),
-              fault + difference(look_with(kind, place, Access::read), all));
+              fault + difference(opened_state(kind, place, Access::read), all));
   }
   return tally;
 }

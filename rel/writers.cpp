@@ -148,7 +148,7 @@ const Acknowledged& Writers::kill() {
 
 std::string examine_named(const Kind& kind, const fs::path& place, int next,
                           const Acknowledged& known) {
-  const Ended ended = in_process([&](const Say& /*say*/) -> std::string {
+  const Ended ended = in_process([&](const Print& /*print*/) -> std::string {
     const auto store = kind.open(place, {});
     if (!store) {
       return store.error().message;
