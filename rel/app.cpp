@@ -195,8 +195,8 @@ class App {
     fs::remove_all(folder);
     fs::create_directories(folder);
     const bool is_whole = number % 2 == 1;
-    const std::string url =
-        is_whole ? create_hostile_store(number / 2, folder) : stores_.put(number / 2, folder);
+    const std::string url = is_whole ? create_hostile_store(number / 2, folder)
+                                     : stores_.create_store(number / 2, folder);
     Start start{.words = {program_, "--store", url},
                 .home = folder,
                 .environment = {"REPRISE_PROVIDER=echo"},

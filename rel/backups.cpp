@@ -21,7 +21,7 @@ constexpr std::string_view kDone = "done";
 
 // The folder of the copy. Only calls below the store's own folder are watched.
 fs::path copied_store(const History& history) {
-  return history.place() / "backup";
+  return history.location() / "backup";
 }
 
 fs::path target_of(const History& history) {
@@ -36,7 +36,7 @@ void set_up(const History& history) {
 }
 
 Result<> back_up(const History& history) {
-  REPRISE_ASSIGN(const auto store, history.kind().open(history.place(), {}));
+  REPRISE_ASSIGN(const auto store, history.kind().open(history.location(), {}));
   Backup* const backup = store->capabilities().backup;
   return backup != nullptr ? backup->backup(target_of(history))
                            : fail(Code::unsupported, "no backup");
@@ -45,7 +45,7 @@ Result<> back_up(const History& history) {
 std::int64_t count_calls_of_backup(const History& history) {
   set_up(history);
   const Ended ended = in_process([&](const Print& /*print*/) {
-    watch(history.place().native());
+    watch(history.location().native());
     const auto done = back_up(history);
     return cat(done ? call_counts().all : 0);
   });
@@ -53,8 +53,8 @@ std::int64_t count_calls_of_backup(const History& history) {
 }
 
 std::string try_twice(const History& history, const Trap& trap, const Print& print) {
-  DiskRecord disk(history.place());
-  watch(history.place().native(), trap, &disk);
+  DiskRecord disk(history.location());
+  watch(history.location().native(), trap, &disk);
   const auto first = back_up(history);
   if (!first) {
     unwatch();
@@ -75,7 +75,7 @@ std::string try_twice(const History& history, const Trap& trap, const Print& pri
                      first.error().message, ")");
   }
   unwatch();
-  disk.write_certain(Arrival::minimal, history.place());
+  disk.write_certain(Arrival::minimal, history.location());
   print(kDone);
   return "";
 }

@@ -58,20 +58,20 @@ int close(int fd) {
 ssize_t read(int fd, void* bytes, std::size_t size) {
   return reprise::rel::read_watched(fd, bytes, size, nullptr);
 }
-ssize_t pread(int fd, void* bytes, std::size_t size, off_t place) {
-  return reprise::rel::read_watched(fd, bytes, size, &place);
+ssize_t pread(int fd, void* bytes, std::size_t size, off_t position) {
+  return reprise::rel::read_watched(fd, bytes, size, &position);
 }
-ssize_t pread64(int fd, void* bytes, std::size_t size, off64_t place) {
-  return reprise::rel::read_watched(fd, bytes, size, &place);
+ssize_t pread64(int fd, void* bytes, std::size_t size, off64_t position) {
+  return reprise::rel::read_watched(fd, bytes, size, &position);
 }
 ssize_t write(int fd, const void* bytes, std::size_t size) {
   return reprise::rel::write_watched(fd, bytes, size, nullptr);
 }
-ssize_t pwrite(int fd, const void* bytes, std::size_t size, off_t place) {
-  return reprise::rel::write_watched(fd, bytes, size, &place);
+ssize_t pwrite(int fd, const void* bytes, std::size_t size, off_t position) {
+  return reprise::rel::write_watched(fd, bytes, size, &position);
 }
-ssize_t pwrite64(int fd, const void* bytes, std::size_t size, off64_t place) {
-  return reprise::rel::write_watched(fd, bytes, size, &place);
+ssize_t pwrite64(int fd, const void* bytes, std::size_t size, off64_t position) {
+  return reprise::rel::write_watched(fd, bytes, size, &position);
 }
 ssize_t writev(int fd, const iovec* parts, int count) {
   return reprise::rel::writev_watched(fd, parts, count);

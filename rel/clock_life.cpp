@@ -21,7 +21,7 @@ constexpr std::array<const char*, 5> kClocks = {"-3456000", "347000000", "252288
 std::string step_under(const char* clock, const History& history, std::size_t step) {
   const Ended ended = in_process([&](const Print& /*print*/) -> std::string {
     set_clock(clock);
-    const auto store = history.kind().open(history.place(), {});
+    const auto store = history.kind().open(history.location(), {});
     const auto done =
         store ? history.steps()[step].run(**store) : Result<>(std::unexpected(store.error()));
     const auto snapshot =

@@ -61,16 +61,16 @@ void GoldenStore::save(const std::string& expected) const {
   }
 }
 
-void GoldenStore::install(const fs::path& place) const {
-  copy_folder(folder_, place);
-  fs::remove(place / "seen");
-  if (const fs::path sql = place / "reprise.sql"; fs::exists(sql)) {
-    make_database(place / "reprise.db", read(sql));
+void GoldenStore::install(const fs::path& location) const {
+  copy_folder(folder_, location);
+  fs::remove(location / "seen");
+  if (const fs::path sql = location / "reprise.sql"; fs::exists(sql)) {
+    make_database(location / "reprise.db", read(sql));
     fs::remove(sql);
   }
   constexpr timespec kWritten{1'768'766'400, 0};
   const std::array<timespec, 2> times = {kWritten, kWritten};
-  for (const auto& entry : fs::recursive_directory_iterator(place)) {
+  for (const auto& entry : fs::recursive_directory_iterator(location)) {
     ::utimensat(AT_FDCWD, entry.path().c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
   }
 }

@@ -21,8 +21,8 @@ class GoldenStore {
   const std::string& expected() const { return expected_; }
   // For a new one: writes `seen`, which must be reviewed.
   void save(const std::string& expected) const;
-  // Installs the store at `place`.
-  void install(const std::filesystem::path& place) const;
+  // Installs the store at `location`.
+  void install(const std::filesystem::path& location) const;
 
  private:
   GoldenStore(std::filesystem::path folder, std::string expected);

@@ -60,8 +60,8 @@ std::string compare(const Snapshot& snapshot, std::span<const Snapshot> allowed,
 }
 
 // The next process that opens the store must see the message.
-std::string examine_added(const Kind& kind, const fs::path& place) {
-  const auto store = kind.open(place, {});
+std::string examine_added(const Kind& kind, const fs::path& location) {
+  const auto store = kind.open(location, {});
   const auto snapshot =
       store ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(store.error()));
   if (!snapshot) {
@@ -88,8 +88,8 @@ std::string verify_all(Store& store, const std::function<bool(std::string_view)>
 }
 
 // Deleted sessions must not reappear, and nothing is left of them.
-std::string examine_purged(const Kind& kind, const fs::path& place) {
-  const auto store = kind.open(place, {});
+std::string examine_purged(const Kind& kind, const fs::path& location) {
+  const auto store = kind.open(location, {});
   const auto purged = store ? purge_all(**store) : Result<>(std::unexpected(store.error()));
   const auto snapshot =
       purged ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(purged.error()));
@@ -106,9 +106,9 @@ std::string examine_purged(const Kind& kind, const fs::path& place) {
 }  // namespace
 
 History::History(const Kind& kind, const fs::path& work)
-    : kind_(kind), work_(work), place_(work / "now") {
-  fs::create_directories(place_);
-  const auto opened = kind.open(place_, {});
+    : kind_(kind), work_(work), location_(work / "now") {
+  fs::create_directories(location_);
+  const auto opened = kind.open(location_, {});
   if (!opened) {
     throw std::runtime_error(opened.error().message);
   }
@@ -116,7 +116,7 @@ History::History(const Kind& kind, const fs::path& work)
   save(0);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const Ended ended = in_process([&](const Print& /*print*/) {
-      const auto store = kind.open(place_, {});
+      const auto store = kind.open(location_, {});
       const auto done = store ? steps_[i].run(**store) : Result<>(std::unexpected(store.error()));
       return done ? std::string() : done.error().message;
     });
@@ -133,12 +133,12 @@ fs::path History::saved_copy(std::size_t steps) const {
 }
 
 void History::restore(std::size_t steps) const {
-  copy_folder(saved_copy(steps), place_);
+  copy_folder(saved_copy(steps), location_);
 }
 
 void History::save(std::size_t steps) {
-  copy_folder(place_, saved_copy(steps));
-  const auto store = kind_.open(place_, {});
+  copy_folder(location_, saved_copy(steps));
+  const auto store = kind_.open(location_, {});
   const auto snapshot =
       store ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(store.error()));
   if (!snapshot || !snapshot->damage.empty()) {
@@ -147,10 +147,10 @@ void History::save(std::size_t steps) {
   snapshots_.push_back(*snapshot);
 }
 
-std::string examine(const Kind& kind, const fs::path& place, std::span<const Snapshot> allowed,
+std::string examine(const Kind& kind, const fs::path& location, std::span<const Snapshot> allowed,
                     Leniency leniency) {
   // A reader must see the same as a writer, and change nothing.
-  if (const auto reader = kind.open(place, {.access = Access::read}); reader) {
+  if (const auto reader = kind.open(location, {.access = Access::read}); reader) {
     const auto snapshot = take_snapshot(**reader);
     std::string fault = snapshot ? "" : snapshot.error().message;
     if (snapshot && !leniency.allows_damage) {  // else part of the last append may be visible
@@ -162,7 +162,7 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const Sna
   } else if (reader.error().code != Code::not_found) {
     return cat("cannot be opened for reading: ", reader.error().message);
   }
-  const auto store = kind.open(place, {});
+  const auto store = kind.open(location, {});
   if (!store) {
     return cat("cannot be opened: ", store.error().message);
   }
@@ -179,7 +179,7 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const Sna
   if (const auto added = append_test_message(**store); !added) {
     return cat("takes no message: ", added.error().message);
   }
-  if (std::string fault = examine_added(kind, place); !fault.empty()) {
+  if (std::string fault = examine_added(kind, location); !fault.empty()) {
     return fault;
   }
   const auto allows = [&leniency](std::string_view reason) {
@@ -188,7 +188,7 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const Sna
   if (std::string fault = verify_all(**store, allows); !fault.empty()) {
     return fault;
   }
-  return leniency.allows_damage ? "" : examine_purged(kind, place);
+  return leniency.allows_damage ? "" : examine_purged(kind, location);
 }
 
 }  // namespace reprise::rel

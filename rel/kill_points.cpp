@@ -29,9 +29,9 @@ struct Counted {
 Counted count_calls(const History& history, std::size_t step) {
   history.restore(step);
   const Ended ended = in_process([&](const Print& /*print*/) {
-    watch(history.place().native());
+    watch(history.location().native());
     {
-      const auto store = history.kind().open(history.place(), {});
+      const auto store = history.kind().open(history.location(), {});
       if (!store || !history.steps()[step].run(**store)) {
         return std::string("0 0");
       }
@@ -56,7 +56,7 @@ Counted count_calls(const History& history, std::size_t step) {
 std::string examine_after(const History& history, std::size_t step, bool must_be_done,
                           bool ignores_running = false) {
   const Ended ended = in_process([&](const Print& /*print*/) {
-    return examine(history.kind(), history.place(),
+    return examine(history.kind(), history.location(),
                    history.snapshot(must_be_done ? step + 1 : step, step + 1),
                    {.ignores_running = ignores_running});
   });
@@ -66,8 +66,8 @@ std::string examine_after(const History& history, std::size_t step, bool must_be
 std::string killed_at(const History& history, std::size_t step, std::int64_t at) {
   history.restore(step);
   const Killed killed = run_killed(history.steps()[step], [&] {
-    watch(history.place().native(), {.what = Trap::What::kill, .at = at});
-    return history.kind().open(history.place(), {});
+    watch(history.location().native(), {.what = Trap::What::kill, .at = at});
+    return history.kind().open(history.location(), {});
   });
   if (!killed.fault.empty()) {
     return killed.fault;
@@ -79,18 +79,18 @@ std::string killed_at(const History& history, std::size_t step, std::int64_t at)
 // Runs the step with failing calls and, if it fails, again without.
 std::string run_twice(const History& history, std::size_t step, const Trap& trap,
                       const Print& print) {
-  DiskRecord disk(history.place());
-  watch(history.place().native(), trap, &disk);
-  auto store = history.kind().open(history.place(), {});
+  DiskRecord disk(history.location());
+  watch(history.location().native(), trap, &disk);
+  auto store = history.kind().open(history.location(), {});
   const LifeStep& what = history.steps()[step];
   const auto first = store ? what.run(**store) : Result<>(std::unexpected(store.error()));
-  watch(history.place().native(), {}, &disk);
+  watch(history.location().native(), {}, &disk);
   // A completed step must be durable, whatever failed meanwhile.
   const auto cut_power = [&] {
     unwatch();
     if (what.on_disk) {
       store = Result<std::unique_ptr<Store>>();
-      disk.write_certain(Arrival::minimal, history.place());
+      disk.write_certain(Arrival::minimal, history.location());
     }
   };
   if (first) {
@@ -105,7 +105,7 @@ std::string run_twice(const History& history, std::size_t step, const Trap& trap
     return "";
   }
   if (!store) {
-    store = history.kind().open(history.place(), {});
+    store = history.kind().open(history.location(), {});
   }
   if (!store) {
     return cat("cannot be opened afterwards: ", store.error().message);

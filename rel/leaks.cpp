@@ -158,7 +158,7 @@ class Leaks {
     }
     without_store();
     lost_server();
-    tally_.add("commands that could be done", done_ * 4 > tally_.tried * 3 ? "" : "too few");
+    tally_.add("commands that could be done", done_ * 4 > tally_.trials * 3 ? "" : "too few");
     return std::move(tally_);
   }
 

@@ -81,9 +81,9 @@ class Lives {
 
   // Waits until the server has ended the work for clients that are gone.
   void settle() const {
-    const auto place = must(postgres::parse_url(cat(url_, "?application_name=watcher")));
+    const auto location = must(postgres::parse_url(cat(url_, "?application_name=watcher")));
     const auto connection = must(postgres::Connection::open(
-        place.servers.front(), std::chrono::steady_clock::now() + std::chrono::seconds(20)));
+        location.servers.front(), std::chrono::steady_clock::now() + std::chrono::seconds(20)));
     constexpr std::string_view kOthers =
         "SELECT count(*) AS others FROM pg_stat_activity WHERE application_name = 'life'";
     while (must(connection->run_one({kOthers})).integer(0, "others") > 0) {
@@ -237,7 +237,7 @@ int run(std::vector<std::string> words) {
     const std::string url = cat(words[1], "?tenant=purge");
     const Kind kind{
         .name = "postgres",
-        .open = [&url](const std::filesystem::path& /*place*/, const StoreOptions& options) {
+        .open = [&url](const std::filesystem::path& /*location*/, const StoreOptions& options) {
           return open_store(url, options);
         }};
     return report(words[0], kind.name, purge_concurrently(kind)) ? 0 : 1;

@@ -124,8 +124,8 @@ bool needs_root(std::string_view trial) {
 }
 
 // The beginning of a life without long messages. See golden/README.md.
-void write_golden(const Kind& kind, const std::filesystem::path& place) {
-  const std::filesystem::path folder = place / kind.name;
+void write_golden(const Kind& kind, const std::filesystem::path& location) {
+  const std::filesystem::path folder = location / kind.name;
   std::filesystem::create_directories(folder);
   const auto store = kind.open(folder, {});
   for (const LifeStep& step : store ? life(**store) : std::vector<LifeStep>()) {

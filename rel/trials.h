@@ -93,7 +93,7 @@ Tally fill_disks(const Kind& kind);
 inline constexpr int kPurged = 2;  // the session
 inline constexpr std::string_view kPurgedWord = "unforgettable";
 // The fault; "" if no file of the store contains the word.
-std::string files_with_words(const std::filesystem::path& place);
+std::string files_with_words(const std::filesystem::path& location);
 
 // One process puts blobs and references them later; in between, another one purges sessions with
 // the same and other blobs. Afterwards, no referenced blob is missing, and no file of the store

@@ -13,9 +13,9 @@ namespace reprise::rel {
 
 int open_watched(int folder, const char* path, int flags, unsigned mode);
 int close_watched(int fd);
-// `place` is null for the file's current offset.
-ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* place);
-ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* place);
+// `position` is null for the file's current offset.
+ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* position);
+ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* position);
 ssize_t writev_watched(int fd, const iovec* parts, int count);
 int sync_watched(int fd, long call);
 // With fstatat()'s flags; an empty path with AT_EMPTY_PATH is the folder or file itself.
