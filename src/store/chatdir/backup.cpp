@@ -1,6 +1,5 @@
-#include "store/chatdir/backup.h"
-
-// A snapshot of a whole chat directory while others continue to write.
+// A snapshot of a whole chat directory while others continue to write: the state at one moment is
+// recorded as the identities of its files. Takes no locks, because the directory may be read-only.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -32,6 +31,40 @@ namespace fs = std::filesystem;
 
 constexpr int kAttemptsMax = 200;
 
+// A chat or an archive. Since messages are appended, later ones are recognised by the size that the
+// file had.
+struct ChatSnapshot {
+  Layout::Listed listed;
+  std::optional<FileIdentity> record;    // messages.jsonl, or chat.zip
+  std::optional<FileIdentity> metadata;  // reprise.json, or chat.json
+  std::optional<ino_t> answer;           // of the running answer
+  std::string metadata_bytes = {};       // only for a chat that changes constantly
+
+  friend bool operator==(const ChatSnapshot& a, const ChatSnapshot& b) {
+    return a.listed.location.folder == b.listed.location.folder && a.record == b.record &&
+           a.metadata == b.metadata && a.answer == b.answer;
+  }
+};
+
+struct Snapshot {
+  std::map<std::filesystem::path, ChatSnapshot> chats;  // by folder
+  std::optional<SessionId> current;
+  std::optional<std::string> model;  // the bytes of llimo.json
+  friend bool operator==(const Snapshot&, const Snapshot&) = default;
+};
+
+Result<ChatSnapshot> identify_chat(const Layout::Listed& listed) {
+  const bool is_packed = listed.location.is_packed();
+  const fs::path& folder = listed.location.folder;
+  ChatSnapshot chat{.listed = listed, .record = {}, .metadata = {}, .answer = {}};
+  REPRISE_ASSIGN(chat.record, if_exists(identify(folder / (is_packed ? kZipFile : kMessagesFile))));
+  REPRISE_ASSIGN(chat.metadata,
+                 if_exists(identify(folder / (is_packed ? kZipMetadataFile : kMetadataFile))));
+  REPRISE_ASSIGN(const auto answer, if_exists(identify(folder / kAnswerFile)));
+  chat.answer = answer ? std::optional(answer->inode) : std::nullopt;
+  return chat;
+}
+
 Result<Snapshot> identify_all(Chats& chats, const std::set<fs::path>& busy) {
   Snapshot snapshot;
   for (const Area area : {Area::chats, Area::archive, Area::trash}) {
@@ -49,6 +82,22 @@ Result<Snapshot> identify_all(Chats& chats, const std::set<fs::path>& busy) {
   snapshot.current = current ? *current : std::nullopt;
   REPRISE_ASSIGN(snapshot.model, if_exists(read_file(chats.layout().model_file())));
   return snapshot;
+}
+
+// Two identical listings mean that nothing changed in between. The metadata of the `busy` chats is
+// read here, because it would change again before it is copied. busy if everything changes too
+// fast.
+Result<Snapshot> take_snapshot(Chats& chats, const std::set<fs::path>& busy) {
+  std::optional<Snapshot> last;
+  for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
+    REPRISE_ASSIGN(Snapshot now, identify_all(chats, busy));
+    if (last == now) {
+      return *std::move(last);  // the metadata was read between the two listings
+    }
+    last = std::move(now);
+  }
+  return fail(Code::busy,
+              cat(chats.layout().root().native(), " changes faster than it can be copied"));
 }
 
 constexpr int kSnapshotsMax = 50;
@@ -181,35 +230,6 @@ Result<> remove_abandoned(const fs::path& making) {
   }
   return remove_tree(making);
 }
-
-}  // namespace
-
-Result<ChatSnapshot> identify_chat(const Layout::Listed& listed) {
-  const bool is_packed = listed.location.is_packed();
-  const fs::path& folder = listed.location.folder;
-  ChatSnapshot chat{.listed = listed, .record = {}, .metadata = {}, .answer = {}};
-  REPRISE_ASSIGN(chat.record, if_exists(identify(folder / (is_packed ? kZipFile : kMessagesFile))));
-  REPRISE_ASSIGN(chat.metadata,
-                 if_exists(identify(folder / (is_packed ? kZipMetadataFile : kMetadataFile))));
-  REPRISE_ASSIGN(const auto answer, if_exists(identify(folder / kAnswerFile)));
-  chat.answer = answer ? std::optional(answer->inode) : std::nullopt;
-  return chat;
-}
-
-Result<Snapshot> take_snapshot(Chats& chats, const std::set<fs::path>& busy) {
-  std::optional<Snapshot> last;
-  for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
-    REPRISE_ASSIGN(Snapshot now, identify_all(chats, busy));
-    if (last == now) {
-      return *std::move(last);  // the metadata was read between the two listings
-    }
-    last = std::move(now);
-  }
-  return fail(Code::busy,
-              cat(chats.layout().root().native(), " changes faster than it can be copied"));
-}
-
-namespace {
 
 // Links are copied as such, and not followed.
 Result<> copy_link(const fs::path& from, const fs::path& to) {

@@ -87,6 +87,10 @@ class Layout {
 // The current chat; nullopt if there is none.
 Result<std::optional<SessionId>> find_current(const Layout& layout);
 
+// Copies all files of a chat's folder except the record into a new folder. Links are copied as
+// such.
+Result<> copy_other_files(const std::filesystem::path& from, const std::filesystem::path& to);
+
 // Clears the current chat if it is `id`. The caller holds the store's lock.
 Result<> clear_current(const Layout& layout, const SessionId& id);
 

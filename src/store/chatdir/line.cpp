@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "reprise/message.h"
-#include "store/chatdir/cursor.h"
 #include "store/chatdir/file_window.h"
+#include "store/chatdir/line_parser.h"
 #include "store/chatdir/trailer.h"
 #include "store/document/sidecar.h"
 

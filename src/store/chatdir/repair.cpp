@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "store/chatdir/backup.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chat_writer.h"

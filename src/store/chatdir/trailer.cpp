@@ -8,7 +8,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/known_time.h"
-#include "store/chatdir/cursor.h"
+#include "store/chatdir/line_parser.h"
 
 namespace reprise::store::chatdir {
 namespace {
