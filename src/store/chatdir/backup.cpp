@@ -67,15 +67,13 @@ Result<ChatSnapshot> identify_chat(const Layout::Listed& listed) {
 
 Result<Snapshot> identify_all(Chats& chats, const std::set<fs::path>& busy) {
   Snapshot snapshot;
-  for (const Area area : {Area::chats, Area::archive, Area::trash}) {
-    REPRISE_ASSIGN(const auto sessions, chats.layout().list(area));
-    for (const Layout::Listed& listed : sessions) {
-      REPRISE_ASSIGN(ChatSnapshot chat, identify_chat(listed));
-      if (busy.contains(listed.location.folder)) {
-        chat.metadata_bytes = read_file(listed.location.folder / kMetadataFile).value_or("");
-      }
-      snapshot.chats.emplace(listed.location.folder, std::move(chat));
+  REPRISE_ASSIGN(const auto sessions, chats.layout().list_all());
+  for (const Layout::Listed& listed : sessions) {
+    REPRISE_ASSIGN(ChatSnapshot chat, identify_chat(listed));
+    if (busy.contains(listed.location.folder)) {
+      chat.metadata_bytes = read_file(listed.location.folder / kMetadataFile).value_or("");
     }
+    snapshot.chats.emplace(listed.location.folder, std::move(chat));
   }
   // Errors are ignored: it may be a link, or not name a chat.
   const auto current = find_current(chats.layout());
@@ -163,13 +161,6 @@ Result<bool> copy_chat(const ChatSnapshot& chat, const fs::path& to) {
   return now == chat ? copied : Result<bool>(false);
 }
 
-fs::path folder_in(const Layout& to, const Layout::Listed& listed) {
-  if (listed.location.is_trashed()) {
-    return to.trashed(listed.id);
-  }
-  return listed.location.is_packed() ? to.archive(listed.id) : to.chat(listed.id);
-}
-
 // The copied chats, and those that changed while they were copied.
 struct CopiedChats {
   std::map<fs::path, ChatSnapshot> chats = {};
@@ -182,7 +173,7 @@ Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const L
   auto& copied = done_before.chats;
   for (const auto& [folder, chat] : copied) {
     if (!snapshot.chats.contains(folder)) {
-      REPRISE_TRY(remove_tree(folder_in(to, chat.listed)));
+      REPRISE_TRY(remove_tree(to.folder_for(chat.listed.id, chat.listed.location)));
     }
   }
   std::erase_if(copied, [&](const auto& one) {
@@ -193,7 +184,8 @@ Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const L
     chats.report_progress("backing up", static_cast<std::int64_t>(copied.size()),
                           snapshot.chats.size());
     if (!copied.contains(folder)) {
-      REPRISE_ASSIGN(const bool done, copy_chat(chat, folder_in(to, chat.listed)));
+      REPRISE_ASSIGN(const bool done,
+                     copy_chat(chat, to.folder_for(chat.listed.id, chat.listed.location)));
       if (done) {
         copied.emplace(folder, chat);
       } else {

@@ -1,6 +1,8 @@
 #include "store/chatdir/layout.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -154,6 +156,22 @@ Result<std::vector<Layout::Listed>> Layout::list(Area area) const {
     found.push_back({*std::move(id), {entry.path(), there}});
   }
   return found;
+}
+
+Result<std::vector<Layout::Listed>> Layout::list_all() const {
+  std::vector<Listed> all;
+  for (const Area area : {Area::chats, Area::archive, Area::trash}) {
+    REPRISE_ASSIGN(auto sessions, list(area));
+    std::ranges::move(sessions, std::back_inserter(all));
+  }
+  return all;
+}
+
+fs::path Layout::folder_for(const SessionId& id, const Location& location) const {
+  if (location.is_trashed()) {
+    return trashed(id);
+  }
+  return location.is_packed() ? archive(id) : chat(id);
 }
 
 std::optional<std::string> archive_name(const SessionId& id) {

@@ -73,12 +73,16 @@ class Layout {
   // All places of the session, the one that counts first.
   Result<std::vector<Location>> find_all(const SessionId& id, std::size_t limit = 3) const;
 
-  // The sessions at a area, unordered. Empty if the folder does not exist.
+  // The sessions of an area, unordered. Empty if the folder does not exist.
   struct Listed {
     SessionId id;
     Location location;
   };
   Result<std::vector<Listed>> list(Area area) const;
+  // Those of all areas.
+  Result<std::vector<Listed>> list_all() const;
+  // The folder of a session of this kind in this directory.
+  std::filesystem::path folder_for(const SessionId& id, const Location& location) const;
 
  private:
   std::filesystem::path root_;

@@ -40,11 +40,6 @@ bool has_line_end(std::string_view text) {
   return text.find_first_of("\n\r") != std::string_view::npos;
 }
 
-// In JSON, line ends occur only between tokens, where a blank is equivalent.
-void replace_line_ends(std::string& text) {
-  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-}
-
 // The members role and content and the unknown ones, without the closing brace.
 std::string native_members(const Message& message) {
   std::string out;
@@ -276,6 +271,10 @@ std::string with_escaped_controls(std::string_view text) {
 }
 
 }  // namespace
+
+void replace_line_ends(std::string& json) {
+  std::ranges::replace_if(json, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+}
 
 Result<> append_line(std::string& out, std::int64_t start, const Message& message, Trailer trailer,
                      const ToolNames& names) {

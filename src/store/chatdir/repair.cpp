@@ -171,15 +171,6 @@ bool was_moved(const Chat& chat) {
   return is_here && !*is_here;
 }
 
-Result<std::vector<Layout::Listed>> list_everything(const Layout& layout) {
-  std::vector<Layout::Listed> everything;
-  for (const Area area : {Area::chats, Area::archive, Area::trash}) {
-    REPRISE_ASSIGN(auto sessions, layout.list(area));
-    std::ranges::move(sessions, std::back_inserter(everything));
-  }
-  return everything;
-}
-
 Damage whole_damage(const SessionId& id, const Error& error) {
   return {id.str(), error.message, ""};
 }
@@ -188,7 +179,7 @@ Damage whole_damage(const SessionId& id, const Error& error) {
 
 Result<VerifyReport> ChatdirStore::verify() {
   VerifyReport report;
-  REPRISE_ASSIGN(const auto sessions, list_everything(chats_.layout()));
+  REPRISE_ASSIGN(const auto sessions, chats_.layout().list_all());
   for (const Layout::Listed& listed : sessions) {
     chats_.report_progress("verifying", report.sessions++, sessions.size());
     if (listed.location.is_packed()) {
@@ -218,17 +209,15 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
   const Layout to(target);
   REPRISE_TRY(make_private_folders(to.chats()));
   VerifyReport report;
-  REPRISE_ASSIGN(const auto sessions, list_everything(chats_.layout()));
+  REPRISE_ASSIGN(const auto sessions, chats_.layout().list_all());
   for (const Layout::Listed& listed : sessions) {
     chats_.report_progress("repairing", report.sessions++, sessions.size());
-    const bool is_trashed = listed.location.is_trashed();
+    const fs::path folder = to.folder_for(listed.id, listed.location);
     if (listed.location.is_packed()) {
       verify_packed(listed, report);
-      const auto folder = is_trashed ? to.trashed(listed.id) : to.archive(listed.id);
       REPRISE_TRY(copy_other_files(listed.location.folder, folder));
       continue;
     }
-    const auto folder = is_trashed ? to.trashed(listed.id) : to.chat(listed.id);
     const auto chat = chats_.at(listed);
     const auto done = chat ? repair_chat(**chat, folder, report) : std::unexpected(chat.error());
     if (!done) {

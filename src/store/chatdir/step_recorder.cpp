@@ -16,6 +16,7 @@
 #include "reprise/capabilities.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chatdir_store.h"
+#include "store/chatdir/line.h"
 #include "store/rules.h"
 #include "store/usage_sum.h"
 
@@ -105,12 +106,6 @@ std::string usage_of(const Usage& usage) {
 
 std::string delta_of(std::string_view type, std::string_view id, std::string_view text) {
   return json::object_of("type", type, "id", id, "text", text);
-}
-
-// In JSON, line ends occur only between tokens, where a blank is equivalent.
-std::string in_one_line(std::string json) {
-  std::ranges::replace_if(json, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return json;
 }
 
 // Prompts by step; that of step 0 only if no other step has the same.
@@ -312,7 +307,7 @@ void StepRecorder::add(Step step, std::string_view name, std::string_view bytes)
 // The parts for replay and the chunks of the provider, which are identical here because all
 // providers have one form.
 void StepRecorder::add_part(std::string json) {
-  json = in_one_line(std::move(json));
+  replace_line_ends(json);
   json += '\n';
   add(step_, "stream.jsonl", json);
   add(step_, "chunks.jsonl", json);
@@ -329,7 +324,8 @@ void StepRecorder::on_thinking(std::string_view text) {
 }
 
 void StepRecorder::on_raw(const RawJson& block) {
-  const std::string chunk = in_one_line(std::string(block.text()));
+  std::string chunk(block.text());
+  replace_line_ends(chunk);
   add(step_, "chunks.jsonl", cat(R"({"type":"raw","rawValue":)", chunk, "}\n"));
   add(step_, "unknowns.jsonl", cat(R"(["Unknown chunk.type",)", chunk, "]\n"));
 }
