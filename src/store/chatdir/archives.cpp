@@ -183,11 +183,11 @@ Result<> ChatdirStore::purge_now(const SessionId& id) {
   }
   for (auto location = locations.rbegin(); location != locations.rend(); ++location) {
     const fs::path folder = folder_of(location->folder);
-    const fs::path leaving = folder / cat(kRemovingPrefix, id.str());
-    REPRISE_TRY(remove_tree(leaving));
-    REPRISE_TRY(move_session(chats_, id, *location, leaving));
+    const fs::path removing = folder / cat(kRemovingPrefix, id.str());
+    REPRISE_TRY(remove_tree(removing));
+    REPRISE_TRY(move_session(chats_, id, *location, removing));
     REPRISE_TRY(clear_current(chats_.layout(), id));
-    REPRISE_TRY(remove_tree(leaving));
+    REPRISE_TRY(remove_tree(removing));
     REPRISE_TRY(sync_folder(folder));
   }
   return {};

@@ -200,27 +200,27 @@ Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const L
 
 // Takes the lock of a backup's folder, which ends with the process. If the file system has no
 // locks, no other backup's folder is removed.
-bool take(const Fd& folder) {
+bool lock_folder(const Fd& folder) {
   return ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR);
 }
 
 // Removes what a process left that died during a backup.
-Result<> remove_abandoned(const fs::path& making) {
-  REPRISE_ASSIGN(const bool is_taken, file_exists(making));
-  if (!is_taken) {
+Result<> remove_abandoned(const fs::path& unfinished) {
+  REPRISE_ASSIGN(const bool exists, file_exists(unfinished));
+  if (!exists) {
     return {};
   }
-  REPRISE_ASSIGN(const Fd folder, open_file(making, O_RDONLY | O_DIRECTORY));
-  REPRISE_ASSIGN(const auto entries, list_folder(making));
-  const Layout layout(making);
+  REPRISE_ASSIGN(const Fd folder, open_file(unfinished, O_RDONLY | O_DIRECTORY));
+  REPRISE_ASSIGN(const auto entries, list_folder(unfinished));
+  const Layout layout(unfinished);
   const bool is_ours = std::ranges::all_of(entries, [&](const fs::directory_entry& entry) {
     return entry.path() == layout.chats() || entry.path() == layout.archives() ||
            entry.path() == layout.trash();
   });
   if (!is_ours || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
-    return fail(Code::conflict, cat(making.native(), " already exists: remove it"));
+    return fail(Code::conflict, cat(unfinished.native(), " already exists: remove it"));
   }
-  return remove_tree(making);
+  return remove_tree(unfinished);
 }
 
 // Links are copied as such, and not followed.
@@ -261,8 +261,8 @@ Result<> ChatdirStore::copy_all(const Layout& to) {
   CopiedChats copied;
   for (int tries = 0; tries < kSnapshotsMax; ++tries) {
     REPRISE_ASSIGN(const Snapshot snapshot, take_snapshot(chats_, copied.busy));
-    REPRISE_ASSIGN(const bool is_whole, copy_snapshot(chats_, snapshot, to, copied));
-    if (!is_whole) {
+    REPRISE_ASSIGN(const bool is_complete, copy_snapshot(chats_, snapshot, to, copied));
+    if (!is_complete) {
       continue;
     }
     if (snapshot.current) {
@@ -278,23 +278,23 @@ Result<> ChatdirStore::backup(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
   REPRISE_TRY(check_new(target));
   REPRISE_TRY(chats_.recover_moves());
-  fs::path making = target;
-  making += ".making";
-  REPRISE_TRY(remove_abandoned(making));
-  REPRISE_TRY(make_private_folders(making));
-  REPRISE_ASSIGN(const Fd owner, open_file(making, O_RDONLY | O_DIRECTORY));
-  if (!take(owner)) {
-    return fail(Code::conflict, cat(making.native(), " is being created by another process"));
+  fs::path unfinished = target;
+  unfinished += ".making";
+  REPRISE_TRY(remove_abandoned(unfinished));
+  REPRISE_TRY(make_private_folders(unfinished));
+  REPRISE_ASSIGN(const Fd owner, open_file(unfinished, O_RDONLY | O_DIRECTORY));
+  if (!lock_folder(owner)) {
+    return fail(Code::conflict, cat(unfinished.native(), " is being created by another process"));
   }
-  auto done = make_private_folders(Layout(making).chats());
-  done = done ? copy_all(Layout(making)) : done;
-  done = done ? move_file(making, target) : done;
+  auto done = make_private_folders(Layout(unfinished).chats());
+  done = done ? copy_all(Layout(unfinished)) : done;
+  done = done ? move_file(unfinished, target) : done;
   if (!done) {
-    (void)remove_tree(making);
+    (void)remove_tree(unfinished);
     // The user knows the backup, not the folder that becomes it.
     std::string& message = done.error().message;
-    for (std::size_t at = 0; (at = message.find(making.native(), at)) != std::string::npos;) {
-      message.replace(at, making.native().size(), target.native());
+    for (std::size_t at = 0; (at = message.find(unfinished.native(), at)) != std::string::npos;) {
+      message.replace(at, unfinished.native().size(), target.native());
     }
   }
   return done;

@@ -172,9 +172,9 @@ std::string metadata_to_json(const MetadataFile& metadata) {
   // Cannot fail: the JSON was just written.
   (void)scanner.object([&](std::string_view name) {
     std::string_view raw;
-    const bool whole = scanner.raw(raw);
+    const bool complete = scanner.raw(raw);
     object.raw(name, raw);
-    return whole;
+    return complete;
   });
   if (metadata.after_truncation) {
     object.raw("cut", chat_to_json(*metadata.after_truncation));
