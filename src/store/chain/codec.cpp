@@ -144,7 +144,7 @@ Document decode(const fs::path& file, std::string_view bytes) {
 }
 
 std::string encode(Document& document) {
-  MemberLines lines(1);
+  IndentedObject lines(1);
   lines.raw(kConversations, rows_text(document));
   for (const ExtraField& field : document.extra) {
     lines.raw(field.name, field.value.text());

@@ -142,7 +142,7 @@ std::string ids_text(const std::vector<ResponseLink>& chain) {
   return out.empty() ? "[]" : cat("[", out, "\n      ]");
 }
 
-void write_native(MemberLines& lines, const Session& session) {
+void write_native(IndentedObject& lines, const Session& session) {
   const SessionInfo& info = session.info;
   const auto is_ours = [&session](std::string_view name) {
     return json::find_field(session.extra, name) == nullptr;
@@ -203,7 +203,7 @@ Result<StoredSession> decode_row(std::string_view json) {
 }
 
 std::string encode_row(const StoredSession& stored) {
-  MemberLines lines(kRowDepth);
+  IndentedObject lines(kRowDepth);
   write_native(lines, stored.session);
   std::string text = lines.object();
   // What a reader would get from these members alone.
@@ -217,7 +217,7 @@ std::string encode_row(const StoredSession& stored) {
 }
 
 std::string respell_row(std::string_view json) {
-  return respelled(json, kRowDepth);
+  return formatted(json, kRowDepth);
 }
 
 }  // namespace reprise::store::chain

@@ -110,7 +110,7 @@ bool is_taken(std::string_view name) {
 }
 
 std::string usage_text(const Usage& usage, const std::string& model) {
-  MemberLines writer(kEntryDepth + 1);
+  IndentedObject writer(kEntryDepth + 1);
   writer.raw("prompt_tokens", std::to_string(usage.input.value));
   writer.raw("completion_tokens", std::to_string(usage.output.value));
   if (usage.cost) {
@@ -122,7 +122,7 @@ std::string usage_text(const Usage& usage, const std::string& model) {
   return writer.object();
 }
 
-void write_native(MemberLines& writer, const Message& message) {
+void write_native(IndentedObject& writer, const Message& message) {
   writer.text("role", message.role);
   writer.text("content", plain_text(message));
   if (is_known(message.created_at) && json::find_field(message.extra, "timestamp") == nullptr) {
@@ -162,7 +162,7 @@ std::optional<Message> decode_entry(std::string_view json) {
 }
 
 std::string encode_entry(const Message& message, const std::vector<Message>& before) {
-  MemberLines writer(kEntryDepth);
+  IndentedObject writer(kEntryDepth);
   write_native(writer, message);
   std::string text = writer.object();
   // What a reader would get from these members alone.
@@ -200,11 +200,11 @@ bool has_entry(const Message& message) {
 }
 
 std::string respell_entry(std::string_view json) {
-  return respelled(json, kEntryDepth);
+  return formatted(json, kEntryDepth);
 }
 
 bool append_entry(std::string& out, json::Scanner& scanner) {
-  return append_respelled(out, scanner, kEntryDepth);
+  return append_formatted(out, scanner, kEntryDepth);
 }
 
 bool is_answer(const Message& message) {

@@ -235,7 +235,7 @@ class SidecarReader {
     std::string id;
     AppendResult done{.first = {}, .head = {}, .repeated = true};
     int at = 0;
-    const bool whole = scanner_.array([&] {
+    const bool is_valid = scanner_.array([&] {
       switch (at++) {
         case 0:
           return scanner_.string(id);
@@ -248,7 +248,7 @@ class SidecarReader {
       }
     });
     auto operation = OperationId::parse(id);
-    if (!whole || at != 3 || !operation || !is_valid_head(done.first) ||
+    if (!is_valid || at != 3 || !operation || !is_valid_head(done.first) ||
         !is_valid_head(done.head)) {
       return false;
     }

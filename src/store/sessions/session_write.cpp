@@ -32,7 +32,7 @@ void add_entry(std::string& entries, std::string_view json) {
 
 // The signed form of entries.
 Result<std::string> respelled_entries(const std::string& entries) {
-  REPRISE_ASSIGN(const std::string array, respelled(cat("[", entries, "]"), kEntryDepth - 1));
+  REPRISE_ASSIGN(const std::string array, formatted(cat("[", entries, "]"), kEntryDepth - 1));
   const std::size_t end = entries.empty() ? 1 : array.rfind('\n');
   return array.substr(1, end - 1);
 }
@@ -40,7 +40,7 @@ Result<std::string> respelled_entries(const std::string& entries) {
 // Adds an entry of the conversation; updates `signed_as` if it differs from the text.
 Result<> add_encoded(EncodedMessages& encoded, std::string_view json, bool is_signed) {
   if (is_signed) {
-    REPRISE_ASSIGN(const std::string payload, respelled(json, kEntryDepth));
+    REPRISE_ASSIGN(const std::string payload, formatted(json, kEntryDepth));
     std::string& other = encoded.signed_as;
     if (other.empty() && payload != json) {
       other = encoded.text;
@@ -107,7 +107,7 @@ Result<Part> last_entries(const FileSession& file, bool is_signed) {
     }
     last.written += json;
     if (is_signed) {
-      REPRISE_ASSIGN(const std::string payload, respelled(json, kEntryDepth));
+      REPRISE_ASSIGN(const std::string payload, formatted(json, kEntryDepth));
       last.payload += payload;
     }
   }
@@ -124,7 +124,7 @@ Result<> add_member(Part& part, const Members::Member& member, bool is_signed) {
   };
   add(part.written, member.json);
   if (is_signed) {
-    REPRISE_ASSIGN(const std::string payload, respelled(member.json, 1));
+    REPRISE_ASSIGN(const std::string payload, formatted(member.json, 1));
     add(part.payload, payload);
   }
   return {};

@@ -26,7 +26,7 @@ class SessionsFiles final : public DocumentFormat {
  public:
   explicit SessionsFiles(const fs::path& root) : layout_(root) {}
 
-  SourceCapabilities holds() const override {
+  SourceCapabilities capabilities() const override {
     return {.one_open_per_folder = true, .new_ids = UuidVersion::v4};
   }
   std::int64_t file_bytes_max() const override { return kFileBytesMax; }

@@ -110,7 +110,7 @@ Result<SignedText> read_signed(std::string_view json) {
     return std::unexpected(scanner.fault());
   }
   unsigned_json += '}';
-  REPRISE_ASSIGN(text.payload, respelled(unsigned_json));
+  REPRISE_ASSIGN(text.payload, formatted(unsigned_json));
   return text;
 }
 

@@ -275,7 +275,7 @@ std::string float_text(double number) {
   return out;
 }
 
-Result<std::string> respelled(std::string_view json, int depth) {
+Result<std::string> formatted(std::string_view json, int depth) {
   std::string out;
   out.reserve(json.size() + json.size() / 8);
   REPRISE_TRY(Respeller(json, out, depth).run());

@@ -27,7 +27,7 @@ std::string float_text(double number);
 // `depth` additional levels. Of duplicate members, the last one is used. Objects of more than 32
 // members are not sorted: an Erlang map of that size has an order of its own, which is that of the
 // files it wrote. corrupt if it is not JSON, unsupported beyond json::indented_bytes_max().
-Result<std::string> respelled(std::string_view json, int depth = 0);
+Result<std::string> formatted(std::string_view json, int depth = 0);
 
 class Members {
  public:
