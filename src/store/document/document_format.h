@@ -51,7 +51,7 @@ struct FileSession {
   std::vector<Damage> damage = {};         // parts of the file that could not be read
   std::vector<Damage> gaps = {};           // parts that never existed: reported, but not as damage
   EncodedMessages encoded = {};
-  std::vector<PreservedText> spelled = {};
+  std::vector<PreservedText> preserved = {};
 };
 
 // A new session with the given fields, except those derived from messages.

@@ -203,7 +203,7 @@ Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& targe
   if (repaired) {
     for (FileSession& session : repaired->sessions) {  // encode them again, including damaged parts
       session.encoded = {};
-      session.spelled.clear();
+      session.preserved.clear();
     }
     REPRISE_ASSIGN(const std::string text, format_.encode(*repaired));
     REPRISE_TRY(write_file(target, text));

@@ -146,7 +146,7 @@ Result<FileSession> Documents::read_unsaved(const std::string& json) const {
   }
   FileSession session = std::move(document.sessions.front());
   session.encoded = {};
-  session.spelled.clear();
+  session.preserved.clear();
   return session;
 }
 
