@@ -54,8 +54,8 @@ StoredSession merge_rows(const StoredSession& ours, const StoredSession& found) 
     }
   }
   merged.session.response_chain = std::move(chain);
-  for (const StoredSession* const one : {&ours, &found}) {
-    merged.operations.insert(one->operations.begin(), one->operations.end());
+  for (const StoredSession* const side : {&ours, &found}) {
+    merged.operations.insert(side->operations.begin(), side->operations.end());
   }
   return merged;
 }
@@ -130,10 +130,10 @@ Result<std::string> ChainFiles::encode(Document& document) const {
 Document ChainFiles::merge(const Document& written, Document found) const {
   for (const FileSession& ours : written.sessions) {
     const SessionId& id = ours.stored.session.info.id;
-    const auto there = find_session(found, id);
-    if (there != found.sessions.end()) {
-      if (!has_all_operations_of(there->stored, ours.stored)) {
-        there->stored = merge_rows(ours.stored, there->stored);
+    const auto row = find_session(found, id);
+    if (row != found.sessions.end()) {
+      if (!has_all_operations_of(row->stored, ours.stored)) {
+        row->stored = merge_rows(ours.stored, row->stored);
       }
       continue;
     }

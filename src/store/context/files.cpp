@@ -75,8 +75,8 @@ Result<fs::path> ContextFiles::partial_file(const SessionId& id) const {
 }
 
 std::string ContextFiles::pending_bytes_for(const fs::path& copy, std::string bytes) const {
-  const auto there = origin_of(copy);
-  if (!there) {
+  const auto copied = origin_of(copy);
+  if (!copied) {
     return bytes;
   }
   const auto member = [](const SessionId& id) {
@@ -84,7 +84,7 @@ std::string ContextFiles::pending_bytes_for(const fs::path& copy, std::string by
   };
   const std::string old = member(origin_.unnamed);
   if (const auto at = bytes.find(old); at < bytes.find('\n')) {
-    bytes.replace(at, old.size(), member(there->unnamed));
+    bytes.replace(at, old.size(), member(copied->unnamed));
   }
   return bytes;
 }
