@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "model/known_time.h"
 #include "store/rules.h"
+#include "store/stored_json.h"
 
 namespace reprise::store {
 namespace {
@@ -61,10 +62,8 @@ void change_partial(StoredSession& stored, const AppendOptions& options) {
     stored.session.info.answering.reset();
   }
   if (options.begin_partial) {
-    const PartialStart& start = *options.begin_partial;
-    stored.partial =
-        Partial{start.answer, start.owner, start.provider, start.model, start.started_at, {}};
-    stored.session.info.answering = start.owner;
+    stored.partial = partial_of(*options.begin_partial);
+    stored.session.info.answering = options.begin_partial->owner;
   }
 }
 

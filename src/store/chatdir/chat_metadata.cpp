@@ -119,11 +119,8 @@ void set_state(StoredSession& stored, State state) {
   }
   stored.partial.reset();
   if (state.answering) {
-    PartialStart& start = *state.answering;
-    stored.session.info.answering = start.owner;
-    stored.partial =
-        Partial{std::move(start.answer), std::move(start.owner), std::move(start.provider),
-                std::move(start.model),  start.started_at,       {}};
+    stored.session.info.answering = state.answering->owner;
+    stored.partial = partial_of(*state.answering);
   }
 }
 
@@ -153,8 +150,7 @@ State state_from_json(std::string_view json) {
   const auto updated = json::text_in(json::find_member(json, "updated_at"));
   state.updated_at = parse_time(updated.value_or("")).value_or(Time{});
   if (auto running = answer_from_json(json::find_member(json, "answering")); running) {
-    state.answering = PartialStart{running->answer, running->owner, running->provider,
-                                   running->model, running->started_at};
+    state.answering = start_of(*running);
   }
   return state;
 }

@@ -20,6 +20,7 @@
 #include "store/chatdir/trailer.h"
 #include "store/quarantine.h"
 #include "store/rules.h"
+#include "store/stored_json.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -34,9 +35,7 @@ constexpr std::int64_t kCallSearchMax = 100;
 std::string state_of(const StoredSession& session, Time time) {
   State state{.usage = session.session.usage, .answering = {}};
   if (session.partial) {
-    const Partial& running = *session.partial;
-    state.answering = PartialStart{running.answer, running.owner, running.provider, running.model,
-                                   running.started_at};
+    state.answering = start_of(*session.partial);
   }
   state.updated_at = is_known(time) ? kUnknownTime : session.session.info.updated_at;
   return state_to_json(state);

@@ -152,9 +152,7 @@ class TurnReader {
       if (!running) {
         return false;
       }
-      batch.options.begin_partial =
-          PartialStart{running->answer, running->owner, std::move(running->provider),
-                       std::move(running->model), running->started_at};
+      batch.options.begin_partial = start_of(*running);
     }
     return true;
   }

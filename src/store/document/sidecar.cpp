@@ -103,9 +103,7 @@ void write_operations(json::ObjectWriter& object, const StoredSession& stored) {
 void write_raw_entry(json::ObjectWriter& object, const StoredSession& stored) {
   write_operations(object, stored);
   if (stored.partial) {
-    const Partial& running = *stored.partial;
-    object.raw("answering", answer_to_json({running.answer, running.owner, running.provider,
-                                            running.model, running.started_at}));
+    object.raw("answering", answer_to_json(start_of(*stored.partial)));
   }
   if (!stored.replaced.empty()) {
     std::string out;

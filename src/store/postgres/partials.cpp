@@ -1,4 +1,3 @@
-
 #include <chrono>
 
 #include "reprise/capabilities.h"
@@ -101,9 +100,7 @@ Result<> renew(Database& database, const Key& key, const OperationId& answer, co
   }
   REPRISE_ASSIGN(Partial partial, store::answer_from_json(*start));
   partial.owner.lease = lease;
-  start = store::answer_to_json({std::move(partial.answer), std::move(partial.owner),
-                                 std::move(partial.provider), std::move(partial.model),
-                                 partial.started_at});
+  start = store::answer_to_json(store::start_of(partial));
   REPRISE_ASSIGN(
       const auto renewed,
       database.write_unsynced(key.id, {{kRenewAnswer, values_of(key, answer.str(), *start)}}));

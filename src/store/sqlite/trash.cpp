@@ -1,4 +1,3 @@
-
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
