@@ -18,7 +18,7 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/trailer.h"
-#include "store/quarantine.h"
+#include "store/paths.h"
 #include "store/rules.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"

@@ -9,7 +9,6 @@
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/paths.h"
-#include "store/quarantine.h"
 
 namespace reprise::store::chatdir {
 namespace {

@@ -12,7 +12,6 @@
 #include "store/document/documents.h"
 #include "store/document/partial_file.h"
 #include "store/paths.h"
-#include "store/quarantine.h"
 #include "store/rules.h"
 
 namespace reprise::store {

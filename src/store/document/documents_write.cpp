@@ -13,7 +13,7 @@
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 #include "store/document/partial_file.h"
-#include "store/quarantine.h"
+#include "store/paths.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {
