@@ -280,7 +280,7 @@ Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& f
                                            .working_dir = working_dir.string(),
                                            .on_progress = options.on_progress});
   REPRISE_TRY(store->prepare());
-  return store::in_own_process(std::move(store), store::CallOptions(options));
+  return store::guard(std::move(store), store::CallOptions(options));
 }
 
 }  // namespace reprise

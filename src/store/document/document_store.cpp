@@ -258,8 +258,7 @@ Result<ReadReport> DocumentStore::read(const SessionId& id, ReadRange range,
 
 std::unique_ptr<Store> make_document_store(std::unique_ptr<DocumentFormat> format,
                                            const StoreOptions& options) {
-  return in_own_process(std::make_unique<DocumentStore>(std::move(format), options),
-                        CallOptions(options));
+  return guard(std::make_unique<DocumentStore>(std::move(format), options), CallOptions(options));
 }
 
 Result<AppendResult> write_document(const DocumentFormat& format, Documents& documents,

@@ -167,8 +167,8 @@ Result<ReadReport> MemoryStore::read(const SessionId& id, ReadRange range,
 }  // namespace store
 
 std::unique_ptr<Store> open_memory_store(const StoreOptions& options) {
-  return store::in_own_process(std::make_unique<store::MemoryStore>(*options.clock),
-                               store::CallOptions(options));
+  return store::guard(std::make_unique<store::MemoryStore>(*options.clock),
+                      store::CallOptions(options));
 }
 
 }  // namespace reprise

@@ -142,8 +142,8 @@ Result<> PostgresStore::fork(const SessionId& parent, Seq at, const Session& chi
 
 Result<std::unique_ptr<Store>> PostgresStore::of(std::string_view tenant) {
   REPRISE_TRY(check_tenant(tenant));
-  return store::in_own_process(std::make_unique<PostgresStore>(database_.of(tenant)),
-                               store::CallOptions(database_.options()));
+  return store::guard(std::make_unique<PostgresStore>(database_.of(tenant)),
+                      store::CallOptions(database_.options()));
 }
 
 Result<std::optional<Author>> PostgresStore::user() {
@@ -157,8 +157,8 @@ Result<std::optional<Author>> PostgresStore::user() {
 Result<std::unique_ptr<Store>> open_postgres_store(std::string_view url,
                                                    const StoreOptions& options) {
   REPRISE_ASSIGN(auto database, postgres::Database::open(url, options));
-  return store::in_own_process(std::make_unique<postgres::PostgresStore>(std::move(database)),
-                               store::CallOptions(options));
+  return store::guard(std::make_unique<postgres::PostgresStore>(std::move(database)),
+                      store::CallOptions(options));
 }
 
 }  // namespace reprise

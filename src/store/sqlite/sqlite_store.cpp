@@ -83,8 +83,8 @@ Result<> SqliteStore::backup(const std::filesystem::path& target) {
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& file,
                                                  const StoreOptions& options) {
   REPRISE_ASSIGN(auto database, sqlite::Database::open(file, options));
-  return store::in_own_process(std::make_unique<sqlite::SqliteStore>(std::move(database)),
-                               store::CallOptions(options));
+  return store::guard(std::make_unique<sqlite::SqliteStore>(std::move(database)),
+                      store::CallOptions(options));
 }
 
 }  // namespace reprise
