@@ -49,11 +49,11 @@ void count_usage(StoredSession& stored, const Message& message) {
 
 Result<> check_write(const StoredSession& stored, Seq from, std::size_t messages,
                      const AppendOptions& options) {
-  AppendState now{.id = stored.session.info.id, .head = stored.session.info.head, .answer = {}};
+  AppendState state{.id = stored.session.info.id, .head = stored.session.info.head, .answer = {}};
   if (stored.partial) {
-    now.answer = stored.partial->answer.str();
+    state.answer = stored.partial->answer.str();
   }
-  return check_append(now, from, messages, options);
+  return check_append(state, from, messages, options);
 }
 
 void change_partial(StoredSession& stored, const AppendOptions& options) {
