@@ -17,7 +17,30 @@ namespace reprise::provider {
 namespace {
 
 constexpr std::size_t kModelsBytesMax = 16 << 20;  // routers list hundreds, with long descriptions
+constexpr std::size_t kLocalListBytesMax = 1 << 20;
 constexpr std::size_t kNearModels = 3;
+
+std::optional<LocalServer> ask_one(KnownPort known, std::chrono::milliseconds timeout,
+                                   std::stop_token stop) {
+  const std::string base_url = cat("http://127.0.0.1:", known.port, "/v1");
+  const http::Request request{
+      .url = cat(base_url, "/models"), .connect_timeout = timeout, .idle_timeout = timeout};
+  BoundedResponse answer(kLocalListBytesMax, std::chrono::steady_clock::now() + timeout);
+  if (const auto done = http::make_curl_transport()->send(request, answer, std::move(stop));
+      !done) {
+    return std::nullopt;  // usually nothing listens there
+  }
+  // Anything may listen on these ports: only a model list identifies a model server.
+  const auto page = parse_model_page(answer.body());
+  if (!page || answer.response().status != 200) {
+    return std::nullopt;
+  }
+  LocalServer server{.name = std::string(known.name), .base_url = base_url, .models = {}};
+  for (const ModelInfo& model : page->models) {
+    server.models.push_back(model.id);
+  }
+  return server;
+}
 
 }  // namespace
 
@@ -94,39 +117,6 @@ Error with_suggestions(Error error, std::string_view model, const std::vector<Mo
   return error;
 }
 
-}  // namespace reprise::provider
-
-namespace reprise {
-
-namespace provider {
-namespace {
-
-constexpr std::size_t kListBytesMax = 1 << 20;
-
-std::optional<LocalServer> ask_one(KnownPort known, std::chrono::milliseconds timeout,
-                                   std::stop_token stop) {
-  const std::string base_url = cat("http://127.0.0.1:", known.port, "/v1");
-  const http::Request request{
-      .url = cat(base_url, "/models"), .connect_timeout = timeout, .idle_timeout = timeout};
-  BoundedResponse answer(kListBytesMax, std::chrono::steady_clock::now() + timeout);
-  if (const auto done = http::make_curl_transport()->send(request, answer, std::move(stop));
-      !done) {
-    return std::nullopt;  // usually nothing listens there
-  }
-  // Anything may listen on these ports: only a model list identifies a model server.
-  const auto page = parse_model_page(answer.body());
-  if (!page || answer.response().status != 200) {
-    return std::nullopt;
-  }
-  LocalServer server{.name = std::string(known.name), .base_url = base_url, .models = {}};
-  for (const ModelInfo& model : page->models) {
-    server.models.push_back(model.id);
-  }
-  return server;
-}
-
-}  // namespace
-
 std::vector<LocalServer> ask_local_ports(std::span<const KnownPort> ports,
                                          std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
@@ -151,7 +141,9 @@ std::vector<LocalServer> ask_local_ports(std::span<const KnownPort> ports,
   return found;
 }
 
-}  // namespace provider
+}  // namespace reprise::provider
+
+namespace reprise {
 
 std::vector<LocalServer> find_local_servers(std::chrono::milliseconds timeout,
                                             std::span<const std::uint16_t> ports) {

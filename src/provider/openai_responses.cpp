@@ -138,9 +138,7 @@ class Items {
     if (!item["encrypted_content"].text().empty()) {
       return reasoning_.encrypted;
     }
-    bool any = false;
-    item["content"].each([&any](JsonView) { any = true; });
-    return any;
+    return has_elements(item["content"]);
   }
 
   void part() {

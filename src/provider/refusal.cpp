@@ -16,10 +16,6 @@
 namespace reprise::provider {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 bool is_json(std::string_view text) {
   json::Scanner scanner(text);
   return scanner.skip() && scanner.end();
@@ -51,15 +47,15 @@ std::string message_in(JsonView body) {
 // Servers put the code into error.code, error.type, code or only the text.
 bool previous_response_unknown(std::string_view body) {
   const std::string text = ascii_lower(body);
-  if (contains(text, "previous_response_not_found")) {
+  if (text.contains("previous_response_not_found")) {
     return true;
   }
-  const bool names_it = contains(text, "previous response") || contains(text, "previous_response");
-  return names_it && contains(text, "not found");
+  const bool names_it = text.contains("previous response") || text.contains("previous_response");
+  return names_it && text.contains("not found");
 }
 
 bool out_of_quota(std::string_view body) {
-  return contains(body, "insufficient_quota");
+  return body.contains("insufficient_quota");
 }
 
 // Codes first, then phrases, in lower case: of OpenAI, Anthropic, llama.cpp, Ollama, vLLM, LM
@@ -122,6 +118,23 @@ std::string try_again(std::optional<std::chrono::milliseconds> pause) {
                                      : "try again later";
 }
 
+std::string one_line_for(const Endpoint& recipient, std::string_view text) {
+  return one_line(masked(text, recipient.secrets), recipient.api_key);
+}
+
+std::string key_advice(const Endpoint& recipient) {
+  if (!recipient.key_advice.empty()) {
+    return recipient.key_advice;
+  }
+  return cat(recipient.api_key.empty() ? "set " : "check the key in ", recipient.key_variable);
+}
+
+// Servers refuse images in many words, or in none: it is worth a try without them.
+bool may_be_images(const Endpoint& recipient, int status) {
+  return recipient.has_images && !recipient.continued &&
+         (status == 400 || status == 415 || status == 422);
+}
+
 }  // namespace
 
 // {"error":{"metadata":{"raw":"{…}"}}} (OpenRouter), {"message":"{…}"} (Mistral).
@@ -171,30 +184,9 @@ std::string one_line(std::string_view text, std::string_view api_key) {
   return std::string(line);
 }
 
-namespace {
-
-std::string one_line_for(const Endpoint& recipient, std::string_view text) {
-  return one_line(masked(text, recipient.secrets), recipient.api_key);
-}
-
-std::string key_advice(const Endpoint& recipient) {
-  if (!recipient.key_advice.empty()) {
-    return recipient.key_advice;
-  }
-  return cat(recipient.api_key.empty() ? "set " : "check the key in ", recipient.key_variable);
-}
-
-// Servers refuse images in many words, or in none: it is worth a try without them.
-bool may_be_images(const Endpoint& recipient, int status) {
-  return recipient.has_images && !recipient.continued &&
-         (status == 400 || status == 415 || status == 422);
-}
-
-}  // namespace
-
 RefusedPart refused_part(std::string_view text) {
   const std::string words = ascii_lower(text);
-  const auto occurs = [&words](std::string_view phrase) { return contains(words, phrase); };
+  const auto occurs = [&words](std::string_view phrase) { return words.contains(phrase); };
   if (std::ranges::any_of(kNoImages, occurs)) {
     return RefusedPart::images;
   }
@@ -256,20 +248,20 @@ bool is_model_unknown(int status, std::string_view body) {
     return false;
   }
   const std::string text = ascii_lower(body);
-  if (contains(text, "model_not_found")) {
+  if (text.contains("model_not_found")) {
     return true;
   }
   const std::string reason = ascii_lower(reason_in(body));
-  if (contains(text, "not_found_error") && reason.starts_with("model:")) {
+  if (text.contains("not_found_error") && reason.starts_with("model:")) {
     return true;
   }
-  if (!contains(reason, "model")) {
+  if (!reason.contains("model")) {
     return false;
   }
   for (const std::string_view words :
        {"does not exist", "not found", "no such model", "unknown model", "invalid model",
         "not a valid model", "has been deprecated", "has been retired", "no longer available"}) {
-    if (contains(reason, words)) {
+    if (reason.contains(words)) {
       return true;
     }
   }
@@ -299,9 +291,7 @@ Error error_of_object(JsonView error) {
   if (message.empty()) {
     message = code.empty() ? type : code;
   }
-  const auto is = [&](std::string_view name) {
-    return contains(code, name) || contains(type, name);
-  };
+  const auto is = [&](std::string_view name) { return code.contains(name) || type.contains(name); };
   if (is("previous_response_not_found")) {
     return {Code::expired, message};
   }

@@ -250,14 +250,10 @@ void ReplyWriter::end_blocks() {
       close_tool(tool);
     }
   }
-  close_all();
+  end_open_blocks();
 }
 
 void ReplyWriter::end_open_blocks() {
-  close_all();
-}
-
-void ReplyWriter::close_all() {
   end_text();
   for (Tool& tool : tools_) {
     tool.done = true;

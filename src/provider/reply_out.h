@@ -88,7 +88,6 @@ class ReplyWriter {
   void end_text();
   void add_input(Tool& tool, std::string_view text);
   void close_tool(Tool& tool);
-  void close_all();
   void advance();
   Tool* open_tool(std::int64_t key);
   void count(std::string_view text) { bytes_ += static_cast<std::int64_t>(text.size()); }

@@ -123,6 +123,12 @@ void take_cost(JsonView usage_json, Usage& usage) {
   }
 }
 
+bool has_elements(JsonView array) {
+  bool any = false;
+  array.each([&any](JsonView) { any = true; });
+  return any;
+}
+
 std::string_view result_text(const ToolResultBlock& result) {
   return result.text.empty() ? std::string_view("(no output)") : std::string_view(result.text);
 }

@@ -31,6 +31,9 @@ std::vector<http::Header> bearer_headers(std::string_view api_key);
 // Reads the cost of a request, which routers add to the usage.
 void take_cost(JsonView usage_json, Usage& usage);
 
+// Whether a JSON array has any element.
+bool has_elements(JsonView array);
+
 // The result of a tool; never empty, since some servers reject empty content.
 std::string_view result_text(const ToolResultBlock& result);
 

@@ -144,20 +144,14 @@ class ResponsesReader final : public ReplyReader {
       if (!in_pieces) {
         take_summary(item);
       }
-      // Without either it is only a reference that the provider may have dropped.
-      if (!item["encrypted_content"].text().empty() || has_content(item)) {
+      // Open models show the reasoning itself, and expect it back with tool results. Without either
+      // it is only a reference that the provider may have dropped.
+      if (!item["encrypted_content"].text().empty() || has_elements(item["content"])) {
         out_.raw_block(with_host(item.raw(), host_));
       }
     } else if (!type.empty()) {
       out_.raw_block(with_host(item.raw(), host_));
     }
-  }
-
-  // Open models show the reasoning itself, and expect it back with tool results.
-  static bool has_content(JsonView item) {
-    bool any = false;
-    item["content"].each([&any](JsonView) { any = true; });
-    return any;
   }
 
   void take_content(JsonView content) {
