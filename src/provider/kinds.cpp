@@ -141,7 +141,7 @@ std::string kind_names() {
 bool provider_accepts(std::string_view name, std::string_view option) {
   const ProviderKind* const kind = find_provider_kind(name);
   return kind == nullptr || kind->codec == nullptr ||
-         can_spell(kind->codec({})->spellings(), option);
+         supports_option(kind->codec({})->option_encodings(), option);
 }
 
 }  // namespace provider

@@ -50,8 +50,8 @@ bool previous_response_unknown(std::string_view body) {
   if (text.contains("previous_response_not_found")) {
     return true;
   }
-  const bool names_it = text.contains("previous response") || text.contains("previous_response");
-  return names_it && text.contains("not found");
+  const bool is_named = text.contains("previous response") || text.contains("previous_response");
+  return is_named && text.contains("not found");
 }
 
 bool out_of_quota(std::string_view body) {
@@ -101,8 +101,8 @@ constexpr std::array kNoImages = std::to_array<std::string_view>({
     "content must be a string",
 });
 
-std::string join(std::string_view what, std::string_view reason, std::string_view advice) {
-  std::string out(what);
+std::string join(std::string_view subject, std::string_view reason, std::string_view advice) {
+  std::string out(subject);
   if (!reason.empty()) {
     out += cat(": ", reason);
   }
@@ -113,7 +113,7 @@ std::string join(std::string_view what, std::string_view reason, std::string_vie
 }
 
 // Shorter pauses have been waited for.
-std::string try_again(std::optional<std::chrono::milliseconds> pause) {
+std::string retry_advice(std::optional<std::chrono::milliseconds> pause) {
   return pause && *pause > kPauseMax ? cat("try again in ", http::duration_words(*pause))
                                      : "try again later";
 }
@@ -190,7 +190,7 @@ RefusedPart refused_part(std::string_view text) {
   if (std::ranges::any_of(kNoImages, occurs)) {
     return RefusedPart::images;
   }
-  return std::ranges::any_of(kTooLong, occurs) ? RefusedPart::length : RefusedPart::something;
+  return std::ranges::any_of(kTooLong, occurs) ? RefusedPart::length : RefusedPart::unknown;
 }
 
 Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
@@ -222,13 +222,13 @@ Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
   if (status == 429) {
     return {Code::rate_limited,
             join(cat(host, " is limiting requests (429)"), reason,
-                 out_of_quota(body) ? "check the account's plan" : try_again(pause))};
+                 out_of_quota(body) ? "check the account's plan" : retry_advice(pause))};
   }
   if (status == 408) {
     return {Code::timeout, join(cat(host, " timed out (408)"), reason, "try again")};
   }
   if (status >= 500 || status == 409 || status == 425) {
-    return {Code::io, join(cat(host, " failed (", status, ")"), reason, try_again(pause)),
+    return {Code::io, join(cat(host, " failed (", status, ")"), reason, retry_advice(pause)),
             ECONNRESET};
   }
   std::string_view advice = status == 404 ? "check the model and the base URL" : "";
@@ -321,11 +321,11 @@ Error error_of_object(JsonView error) {
 
 Error mid_stream_error(const Endpoint& recipient, const Error& error) {
   Error out = error;
-  const std::string_view what = error.os_errno == EFBIG ? " "
-                                : error.message.empty() ? " ended the answer early"
-                                                        : " ended the answer early: ";
+  const std::string_view subject = error.os_errno == EFBIG ? " "
+                                   : error.message.empty() ? " ended the answer early"
+                                                           : " ended the answer early: ";
   out.message =
-      cat(http::host_of(recipient.base_url), what, one_line_for(recipient, error.message));
+      cat(http::host_of(recipient.base_url), subject, one_line_for(recipient, error.message));
   return out;
 }
 
@@ -335,11 +335,12 @@ std::unexpected<Error> ended_early() {
 
 std::unexpected<Error> answer_too_large(std::int64_t bytes_max) {
   constexpr std::int64_t kMebibyte = 1 << 20;
-  const bool whole = bytes_max % kMebibyte == 0;
-  return fail(Code::io,
-              cat("sent more than ", whole ? bytes_max / kMebibyte : bytes_max,
-                  whole ? " MiB" : " bytes", " in one answer; max_answer_bytes is the limit"),
-              EFBIG);
+  const bool is_mebibytes = bytes_max % kMebibyte == 0;
+  return fail(
+      Code::io,
+      cat("sent more than ", is_mebibytes ? bytes_max / kMebibyte : bytes_max,
+          is_mebibytes ? " MiB" : " bytes", " in one answer; max_answer_bytes is the limit"),
+      EFBIG);
 }
 
 std::unexpected<Error> too_many_calls() {
@@ -356,7 +357,7 @@ bool worth_retrying(const Error& error) {
 }
 
 bool worth_retrying(int status, std::string_view body) {
-  if (refused_part(body) != RefusedPart::something) {
+  if (refused_part(body) != RefusedPart::unknown) {
     return false;
   }
   if (status == 429) {
