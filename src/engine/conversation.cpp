@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <stop_token>
-#include <type_traits>
 
 #include "base/text.h"
 #include "engine/blobs.h"
+#include "engine/history.h"
 #include "engine/message_of.h"
 #include "engine/record.h"
 #include "engine/request_plan.h"
@@ -87,24 +87,6 @@ struct Counted {
     }
   }
 };
-
-void count(Counted& counted, const Block& block) {
-  std::visit(
-      [&counted](const auto& one) {
-        using Kind = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<Kind, ToolUseBlock>) {
-          counted.add(one.name);
-          counted.add(one.input.text());
-        } else if constexpr (std::is_same_v<Kind, ImageBlock>) {
-          ++counted.images;
-        } else if constexpr (std::is_same_v<Kind, UnknownBlock>) {
-          counted.add(one.json.text());
-        } else {
-          counted.add(one.text);
-        }
-      },
-      block);
-}
 
 }  // namespace
 
@@ -310,7 +292,8 @@ bool Conversation::is_session_stored() const {
 TokenCount estimate_tokens(const Message& message) {
   Counted counted;
   for (const Block& block : message.blocks) {
-    count(counted, block);
+    for_each_text(block, [&counted](std::string_view text) { counted.add(text); });
+    counted.images += std::holds_alternative<ImageBlock>(block) ? 1 : 0;
   }
   return {kMessageTokens + counted.images * kImageTokens + counted.others +
           (counted.ascii + 3) / 4};

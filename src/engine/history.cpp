@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <type_traits>
 #include <variant>
 
 #include "reprise/store.h"
@@ -23,20 +22,9 @@ bool is_call(const Block& block) {
 std::int64_t text_bytes(const Message& message) {
   std::size_t bytes = 0;
   for (const Block& block : message.blocks) {
-    bytes += std::visit(
-        [](const auto& one) -> std::size_t {
-          using Kind = std::decay_t<decltype(one)>;
-          if constexpr (std::is_same_v<Kind, ToolUseBlock>) {
-            return one.name.size() + one.input.text().size();
-          } else if constexpr (std::is_same_v<Kind, ImageBlock>) {
-            return one.url.size();
-          } else if constexpr (std::is_same_v<Kind, UnknownBlock>) {
-            return one.json.text().size();
-          } else {
-            return one.text.size();
-          }
-        },
-        block);
+    for_each_text(block, [&bytes](std::string_view text) { bytes += text.size(); });
+    const auto* const image = std::get_if<ImageBlock>(&block);
+    bytes += image != nullptr ? image->url.size() : 0;
   }
   return static_cast<std::int64_t>(bytes);
 }

@@ -4,6 +4,8 @@
 
 #include <deque>
 #include <span>
+#include <type_traits>
+#include <variant>
 
 #include "engine/session_notes.h"
 #include "reprise/store.h"
@@ -27,6 +29,22 @@ struct HistoryPosition {
   std::size_t index = 0;  // in memory
   Seq seq{0};             // in the store
 };
+
+// Calls `visit` with each text of a block. The URL of an image is not text.
+template <class Visit>
+void for_each_text(const Block& block, const Visit& visit) {
+  const auto visit_kind = [&visit]<class Kind>(const Kind& part) {
+    if constexpr (std::is_same_v<Kind, ToolUseBlock>) {
+      visit(part.name);
+      visit(part.input.text());
+    } else if constexpr (std::is_same_v<Kind, UnknownBlock>) {
+      visit(part.json.text());
+    } else if constexpr (!std::is_same_v<Kind, ImageBlock>) {
+      visit(part.text);
+    }
+  };
+  std::visit(visit_kind, block);
+}
 
 // The size of a message's text, in constant time per block.
 std::int64_t text_bytes(const Message& message);

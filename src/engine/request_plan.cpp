@@ -79,6 +79,12 @@ Result<std::optional<std::string>> first_prompt(const HistorySlice& slice) {
   return prompt;
 }
 
+HistoryPosition after(HistoryPosition position) {
+  ++position.index;
+  position.seq = position.seq.next();
+  return position;
+}
+
 struct Continuation {
   std::string response_id;
   HistoryPosition answer;
@@ -105,16 +111,7 @@ Result<std::optional<Continuation>> find_continuation(const HistorySlice& slice,
   return found;
 }
 
-// Drops everything up to and including the position.
-void begin_after(HistorySlice& slice, const HistoryPosition& position) {
-  if (position.in_memory) {
-    slice.from = slice.to;
-    slice.memory = slice.memory.subspan(position.index + 1);
-  } else {
-    slice.from = position.seq.next();
-  }
-}
-
+// Drops everything before the position.
 void begin_at(HistorySlice& slice, const HistoryPosition& position) {
   if (position.in_memory) {
     slice.from = slice.to;
@@ -282,7 +279,7 @@ class Planner {
     HistorySlice& slice = plan_.view.slice;
     REPRISE_ASSIGN(auto found, find_continuation(slice, options_.provider));
     if (found) {
-      begin_after(slice, found->answer);
+      begin_at(slice, after(found->answer));
       plan_.previous_response_id = std::move(found->response_id);
       plan_.view.open_calls = std::move(found->open_calls);
       plan_.view.bytes_estimate = 0;
