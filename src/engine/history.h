@@ -83,7 +83,7 @@ class HistoryReader {
   static constexpr std::size_t kAheadMessages = 64;
   static constexpr std::int64_t kAheadBytes = 1 << 20;
 
-  struct Waiting {
+  struct Buffered {
     Message message;
     std::int64_t bytes;
   };
@@ -94,8 +94,8 @@ class HistoryReader {
   Seq at_;
   std::size_t memory_at_ = 0;
   bool is_last_returned_ = false;
-  std::deque<Waiting> waiting_;
-  std::int64_t waiting_bytes_ = 0;
+  std::deque<Buffered> buffer_;
+  std::int64_t buffer_bytes_ = 0;
   std::optional<Error> fault_;
   std::int64_t damaged_ = 0;
 };
