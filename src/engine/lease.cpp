@@ -16,7 +16,7 @@
 namespace reprise {
 namespace {
 
-constexpr std::chrono::milliseconds kPollInterval{50};
+constexpr std::chrono::milliseconds kOwnerPollInterval{50};
 constexpr int kRenewalsInLength = 10;
 constexpr int kReadsMax = 8;  // reads of a session that is being written to
 
@@ -98,7 +98,7 @@ Result<bool> recover_interrupted(Store& store, const SessionId& id, Clock& clock
     if (stop.stop_requested()) {
       return fail(Code::cancelled, "stopped while waiting for an answer that may still be running");
     }
-    std::this_thread::sleep_for(kPollInterval);
+    std::this_thread::sleep_for(kOwnerPollInterval);
   }
 }
 
@@ -148,7 +148,7 @@ Result<SessionSnapshot> await_snapshot(Source& source, const SessionId& id,
     if (stop.stop_requested()) {
       return fail(Code::cancelled, "stopped while waiting for an answer that may still be running");
     }
-    std::this_thread::sleep_for(kPollInterval);
+    std::this_thread::sleep_for(kOwnerPollInterval);
   }
 }
 

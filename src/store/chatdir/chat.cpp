@@ -361,7 +361,7 @@ Result<AppendResult> Chat::write(std::optional<Seq> from, const std::vector<Mess
   auto done = writer.write(from, messages, options);
   if (done && !done->repeated && options.end_partial) {
     // A leftover file would belong to an answer that is no longer running, so nobody reads it.
-    (void)remove_partial(file(kAnswerFile));
+    (void)remove_if_exists(file(kAnswerFile));
   }
   return done;
 }
