@@ -141,7 +141,7 @@ bool Terminal::read_some(int milliseconds) {
   return true;
 }
 
-struct Place {
+struct Paths {
   fs::path folder;
   fs::path grown;
   std::string program;
@@ -155,17 +155,17 @@ std::string letter(int number) {
 
 // The first screen, compared with a list of as many rows on the same terminal, and letters in its
 // filter.
-void picker(const Place& place, const Scale& scale) {
-  const std::string store = "sqlite:" + grown_sessions(place.grown, scale.sessions).string();
-  const Words pick = {place.program, "--store", store, "resume", "--all"};
-  const Words list = {place.program, "--store", store, "list", "--all", "--limit", "50"};
+void picker(const Paths& paths, const Scale& scale) {
+  const std::string store = "sqlite:" + grown_sessions(paths.grown, scale.sessions).string();
+  const Words pick = {paths.program, "--store", store, "resume", "--all"};
+  const Words list = {paths.program, "--store", store, "list", "--all", "--limit", "50"};
   Samples screens;
   Samples lists;
   Samples keys;
   Samples memory;
   for (int start = 0; start < scale.starts; ++start) {
-    lists.add(Terminal(list, place.environment).until_end());
-    Terminal app(pick, place.environment);
+    lists.add(Terminal(list, paths.environment).until_end());
+    Terminal app(pick, paths.environment);
     screens.add(app.until("session number"));
     for (const std::string_view key : {"n", "u", "m", "b", "9"}) {
       app.settle(20);
@@ -183,14 +183,14 @@ void picker(const Place& place, const Scale& scale) {
 }
 
 // Keys while 1,000 words per second arrive.
-void typing(const Place& place, const Scale& scale) {
-  const fs::path db = place.folder / "typing.db";
+void typing(const Paths& paths, const Scale& scale) {
+  const fs::path db = paths.folder / "typing.db";
   const std::string id = add_long_session(*open_grown(db), scale.messages, 200).str();
   InstantServer server;
   server.set_answering({.deltas = 1'000'000, .pause = std::chrono::milliseconds(1)});
-  Terminal app({place.program, "--store", "sqlite:" + db.string(), "resume", "--provider",
+  Terminal app({paths.program, "--store", "sqlite:" + db.string(), "resume", "--provider",
                 "openai-chat", "--base-url", server.base_url(), "--model", "m", id},
-               place.environment);
+               paths.environment);
   app.settle(500);
   app.type("Go on\r");
   app.until("word");  // from the answer
@@ -214,13 +214,13 @@ int run(const Words& words) {
   if (std::ranges::count(words, "--smoke") > 0) {
     scale = {.sessions = 1'000, .messages = 100, .starts = 2, .keys = 20};
   }
-  Place place{.folder = words[1], .grown = words[2], .program = words[3], .environment = {}};
-  place.environment = {"PATH=/usr/bin:/bin", "HOME=" + (place.folder / "home").string(),
+  Paths paths{.folder = words[1], .grown = words[2], .program = words[3], .environment = {}};
+  paths.environment = {"PATH=/usr/bin:/bin", "HOME=" + (paths.folder / "home").string(),
                        "OPENAI_API_KEY=measured", "LANG=C.UTF-8", "TERM=xterm-256color"};
-  fs::create_directories(place.folder / "home");
-  fs::current_path(place.folder);
-  picker(place, scale);
-  typing(place, scale);
+  fs::create_directories(paths.folder / "home");
+  fs::current_path(paths.folder);
+  picker(paths, scale);
+  typing(paths, scale);
   return 0;
 }
 
