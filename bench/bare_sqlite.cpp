@@ -27,8 +27,8 @@ constexpr const char* kOriginalTables =
     " role TEXT NOT NULL, content TEXT NOT NULL,"
     " created_at DATETIME NOT NULL DEFAULT (datetime('now')), UNIQUE(session_id, seq));";
 
-void bind(sqlite3_stmt* statement, int place, std::string_view text) {
-  sqlite3_bind_text(statement, place, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
+void bind(sqlite3_stmt* statement, int index, std::string_view text) {
+  sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
 }
 
 std::string text(sqlite3_stmt* statement, int column) {

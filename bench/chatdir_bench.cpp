@@ -82,7 +82,7 @@ void append(const fs::path& folder, const Scale& scale) {
 
 // Role and content of each line, by simdjson.
 void parse_bare(const fs::path& file,
-                const std::function<void(std::string_view, std::string_view)>& take) {
+                const std::function<void(std::string_view, std::string_view)>& visit) {
   const std::size_t size = fs::file_size(file);
   std::string bytes(size + simdjson::SIMDJSON_PADDING, '\0');
   require(std::ifstream(file, std::ios::binary)
@@ -90,13 +90,13 @@ void parse_bare(const fs::path& file,
               .good(),
           "cannot read");
   simdjson::dom::parser parser;
-  std::string_view rest(bytes.data(), size);
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
+  std::string_view remaining(bytes.data(), size);
+  while (!remaining.empty()) {
+    const std::size_t end = std::min(remaining.find('\n'), remaining.size() - 1);
     // The following bytes are readable: the next line, or the padding.
-    const simdjson::dom::element line = parser.parse(rest.data(), end, false);
-    take(line["role"], line["content"]);
-    rest.remove_prefix(end + 1);
+    const simdjson::dom::element line = parser.parse(remaining.data(), end, false);
+    visit(line["role"], line["content"]);
+    remaining.remove_prefix(end + 1);
   }
 }
 
@@ -132,9 +132,9 @@ void write_plain(const fs::path& from, const fs::path& to) {
 void read(const fs::path& folder, const Scale& scale) {
   const auto id = must(SessionId::parse("0198f3ab-0000-7000-8000-000000000002"));
   const auto plain = must(SessionId::parse("0198f3ab-0000-7000-8000-000000000003"));
-  const fs::path place = folder / "read";
-  const fs::path ours_file = add_chat(place, id, scale.read_bytes);
-  const fs::path plain_file = add_chat(place, plain, kMessageBytes);
+  const fs::path chats = folder / "read";
+  const fs::path ours_file = add_chat(chats, id, scale.read_bytes);
+  const fs::path plain_file = add_chat(chats, plain, kMessageBytes);
   write_plain(ours_file, plain_file);
   const std::string size = std::to_string(scale.read_bytes / 1'000'000) + " MB";
   for (const auto& [chat, file] : {std::pair{id, ours_file}, std::pair{plain, plain_file}}) {
@@ -143,7 +143,7 @@ void read(const fs::path& folder, const Scale& scale) {
     for (int round = 0; round < scale.reads; ++round) {
       std::size_t texts = 0;
       limit.add(time_us([&] { texts = read_bare(file); }) / 1000);
-      ours.add(time_us([&] { require(read_ours(place, chat) == texts, "not the same texts"); }) /
+      ours.add(time_us([&] { require(read_ours(chats, chat) == texts, "not the same texts"); }) /
                1000);
     }
     // 0.4 of its speed.
@@ -169,8 +169,8 @@ void import_bare(const fs::path& file, const fs::path& db, const SessionId& id) 
 
 void copy_to_sqlite(const fs::path& folder, const Scale& scale, const std::string& program) {
   const auto id = must(SessionId::parse("0198f3ab-0000-7000-8000-000000000004"));
-  const fs::path place = folder / "copy";
-  const fs::path file = add_chat(place, id, scale.read_bytes / 5);
+  const fs::path chats = folder / "copy";
+  const fs::path file = add_chat(chats, id, scale.read_bytes / 5);
   const double megabytes = static_cast<double>(fs::file_size(file)) / 1e6;
   Samples ours;
   Samples limit;
@@ -179,7 +179,7 @@ void copy_to_sqlite(const fs::path& folder, const Scale& scale, const std::strin
     const fs::path db = folder / ("copied" + std::to_string(round) + ".db");
     limit.add(megabytes * 1e6 / time_us([&] { import_bare(file, bare, id); }));
     ours.add(megabytes * 1e6 /
-             spawn({program, "copy", "chatdir:" + place.string() + "?messages=1000000",
+             spawn({program, "copy", "chatdir:" + chats.string() + "?messages=1000000",
                     "sqlite:" + db.string()},
                    {"PATH=/usr/bin:/bin", "HOME=" + folder.string(), "LANG=C.UTF-8"})
                  .wall_us);

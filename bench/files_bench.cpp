@@ -82,14 +82,14 @@ void append(reprise::Store& store, const reprise::SessionId& id, const fs::path&
 }
 
 void append_to_session(const fs::path& folder, const Scale& scale, bool is_signed) {
-  const fs::path place = folder / (is_signed ? "signed" : "unsigned");
-  fs::create_directories(place);
+  const fs::path store_folder = folder / (is_signed ? "signed" : "unsigned");
+  fs::create_directories(store_folder);
   if (is_signed) {
-    std::ofstream(place / "machine_secret") << std::string(64, '7');
+    std::ofstream(store_folder / "machine_secret") << std::string(64, '7');
   }
-  const auto store = must(reprise::open_sessions_store(place / "sessions"));
+  const auto store = must(reprise::open_sessions_store(store_folder / "sessions"));
   const auto id = add_session(*store, 0, 1'000'000);
-  append(*store, id, place / "sessions" / "active" / (id.str() + ".json"),
+  append(*store, id, store_folder / "sessions" / "active" / (id.str() + ".json"),
          {"sessions",
           is_signed ? "append to a signed session of 1 MB" : "append to a session of 1 MB"},
          scale);
@@ -129,9 +129,9 @@ void open_and_append_to_context(const fs::path& folder, const Scale& scale) {
 // a home folder.
 void open_file(const fs::path& folder, const Scale& scale) {
   constexpr int kOpens = 500;
-  const fs::path place = folder / "home/somebody/.local/share/reprise/sessions/active";
-  fs::create_directories(place);
-  const fs::path file = place / "session.json";
+  const fs::path store_folder = folder / "home/somebody/.local/share/reprise/sessions/active";
+  fs::create_directories(store_folder);
+  const fs::path file = store_folder / "session.json";
   std::ofstream(file) << "{}";
   Samples ours;
   Samples limit;

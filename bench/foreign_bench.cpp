@@ -26,9 +26,9 @@ constexpr std::size_t kEndBytes = 64 << 10;
 constexpr int kPerProject = 100;
 
 // Sessions of Claude Code, one in ten longer than both ends together.
-void write_sessions(const fs::path& place, int count) {
+void write_sessions(const fs::path& history, int count) {
   for (int i = 0; i < count; ++i) {
-    const fs::path project = place / "projects" / ("-home-a-" + std::to_string(i / kPerProject));
+    const fs::path project = history / "projects" / ("-home-a-" + std::to_string(i / kPerProject));
     fs::create_directories(project);
     const std::string number = std::to_string(100'000 + i);
     const fs::path file = project / ("0a1b2c3d-0000-4000-8000-000000" + number + ".jsonl");
@@ -50,10 +50,10 @@ void write_sessions(const fs::path& place, int count) {
 }
 
 // Reads the minimum needed to describe each session.
-std::size_t read_ends(const fs::path& place) {
+std::size_t read_ends(const fs::path& history) {
   std::size_t bytes = 0;
   std::string buffer(kEndBytes, '\0');
-  for (const auto& entry : fs::recursive_directory_iterator(place)) {
+  for (const auto& entry : fs::recursive_directory_iterator(history)) {
     if (!entry.is_regular_file()) {
       continue;
     }
@@ -83,15 +83,15 @@ std::size_t list_all(reprise::Source& source) {
 }
 
 void measure(const fs::path& work, int count) {
-  const fs::path place = work / "claude";
-  write_sessions(place, count);
+  const fs::path history = work / "claude";
+  write_sessions(history, count);
   const auto store = open_grown(work / "own.db");
   for (int i = 0; i < count; ++i) {
     (void)add_session(*store);
   }
   const auto list = [&](const fs::path& cache) {
     const auto source =
-        must(reprise::open_source("claude:" + place.native(), {.cache_folder = cache}));
+        must(reprise::open_source("claude:" + history.native(), {.cache_folder = cache}));
     require(must(source->list({.limit = 1})).sessions.size() == 1, "nothing is listed");
   };
   Samples first;
@@ -101,7 +101,7 @@ void measure(const fs::path& work, int count) {
   list(work / "cache");
   for (int i = 0; i < 7; ++i) {
     first.add(time_us([&] { list(work / ("cache" + std::to_string(i))); }));
-    ends.add(time_us([&] { require(read_ends(place) > 0, "nothing was read"); }));
+    ends.add(time_us([&] { require(read_ends(history) > 0, "nothing was read"); }));
     again.add(time_us([&] { list(work / "cache"); }));
     own.add(
         time_us([&] { require(list_all(*store) >= static_cast<std::size_t>(count), "too few"); }));

@@ -33,11 +33,11 @@ class Sql {
   // The first column of all rows.
   std::vector<std::string> rows(const std::string& sql) {
     std::vector<std::string> out;
-    const auto take = [](void* rows, int, char** values, char**) {
+    const auto add = [](void* rows, int, char** values, char**) {
       static_cast<std::vector<std::string>*>(rows)->emplace_back(values[0] ? values[0] : "");
       return 0;
     };
-    require(sqlite3_exec(db_, sql.c_str(), take, &out, nullptr) == SQLITE_OK, sqlite3_errmsg(db_));
+    require(sqlite3_exec(db_, sql.c_str(), add, &out, nullptr) == SQLITE_OK, sqlite3_errmsg(db_));
     return out;
   }
 

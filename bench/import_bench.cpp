@@ -117,9 +117,9 @@ class Session {
   std::int64_t lines_ = 0;
 };
 
-std::int64_t make_history(const fs::path& place, std::int64_t least_bytes) {
+std::int64_t make_history(const fs::path& history, std::int64_t least_bytes) {
   constexpr std::int64_t kSessionBytes = 4 << 20;
-  const fs::path folder = place / "projects" / "-srv-project";
+  const fs::path folder = history / "projects" / "-srv-project";
   fs::create_directories(folder);
   Random random;
   std::int64_t bytes = 0;
@@ -146,8 +146,8 @@ int main(int argc, char** argv) {
   constexpr std::int64_t kMega = 1 << 20;
   const std::int64_t size = (scale == "--smoke" ? 4 : scale == "--full" ? 1024 : 256) * kMega;
   const int rounds = scale == "--smoke" ? 1 : 3;
-  const fs::path place = work / "claude";
-  const std::int64_t bytes = make_history(place, size);
+  const fs::path history = work / "claude";
+  const std::int64_t bytes = make_history(history, size);
   const std::vector<std::string> environment = {"HOME=" + work.native(), "PATH=/usr/bin:/bin"};
   Samples ours;
   Samples limit;
@@ -166,9 +166,9 @@ int main(int argc, char** argv) {
   for (int round = 0; round < rounds; ++round) {
     const fs::path own = work / "own.db";
     const fs::path bare = work / "bare.db";
-    const Cost least = measure(bare, {floor.native(), place.native(), bare.native()});
+    const Cost least = measure(bare, {floor.native(), history.native(), bare.native()});
     const Cost cost = measure(own, {argv[3], "--store", "sqlite:" + own.native(), "--yes",
-                                    "--quiet", "import", "claude:" + place.native()});
+                                    "--quiet", "import", "claude:" + history.native()});
     const auto megabytes = static_cast<double>(bytes) / 1e6;
     ours.add(megabytes / (cost.wall_us / 1e6));
     limit.add(megabytes / (least.wall_us / 1e6));

@@ -72,11 +72,11 @@ std::string responses_end(std::int64_t number) {
 bool fill(int connection, std::string& buffer, std::size_t count) {
   char piece[65536];
   while (buffer.size() < count) {
-    const ssize_t got = recv(connection, piece, sizeof piece, 0);
-    if (got <= 0) {
+    const ssize_t received = recv(connection, piece, sizeof piece, 0);
+    if (received <= 0) {
       return false;
     }
-    buffer.append(piece, static_cast<std::size_t>(got));
+    buffer.append(piece, static_cast<std::size_t>(received));
   }
   return true;
 }
@@ -145,9 +145,9 @@ InstantServer::InstantServer() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CL
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as sockets are addressed.
-  auto* any = reinterpret_cast<sockaddr*>(&address);
-  require(listener_ >= 0 && bind(listener_, any, size) == 0 && listen(listener_, 64) == 0 &&
-              getsockname(listener_, any, &size) == 0,
+  auto* socket_address = reinterpret_cast<sockaddr*>(&address);
+  require(listener_ >= 0 && bind(listener_, socket_address, size) == 0 &&
+              listen(listener_, 64) == 0 && getsockname(listener_, socket_address, &size) == 0,
           "cannot listen on 127.0.0.1");
   port_ = ntohs(address.sin_port);
   thread_ = std::jthread([this] { run(); });

@@ -41,7 +41,7 @@ void durable_appends(const fs::path& folder, const Scale& scale) {
   std::int64_t seq = 0;
   Samples ours;
   Samples limit;
-  Samples many;
+  Samples threads_ours;
   std::vector<reprise::SessionId> ids;
   ids.reserve(8);
   for (int i = 0; i < 8; ++i) {
@@ -57,17 +57,18 @@ void durable_appends(const fs::path& folder, const Scale& scale) {
       limit.add(1e6 / time_us([&] { bare.append(id.str(), seq++, "user", text); }));
       ours.add(1e6 / time_us([&] { append(*store, id, {message_of("user", 500)}); }));
     }
-    const double all = time_us([&] {
+    const double elapsed = time_us([&] {
       std::vector<std::jthread> threads;
       threads.reserve(ids.size());
       for (const reprise::SessionId& to : ids) {
         threads.emplace_back([&append_many, &to] { append_many(to); });
       }
     });
-    many.add(1e6 * 8 * scale.threads_appends / all);
+    threads_ours.add(1e6 * 8 * scale.threads_appends / elapsed);
   }
   print(row_of("7", "durable append, 500 bytes", ours, limit, "per s", at_least(0.95)));
-  print(row_of("7", "the same, 8 threads (limit: one thread)", many, ours, "per s", at_least(4)));
+  print(row_of("7", "the same, 8 threads (limit: one thread)", threads_ours, ours, "per s",
+               at_least(4)));
 }
 
 // Row 8: 1,000 messages in one append.
@@ -120,21 +121,21 @@ void reading(const fs::path& folder, const Scale& scale) {
 
 // Row 10: the size on disk of 10 MB of text in 2,000 messages, the history of row 4.
 void disk(const fs::path& folder) {
-  const fs::path own = folder / "disk";
-  fs::create_directories(own);
+  const fs::path database_folder = folder / "disk";
+  fs::create_directories(database_folder);
   {
-    const auto store = open_grown(own / "disk.db");
+    const auto store = open_grown(database_folder / "disk.db");
     const reprise::SessionId id = add_session(*store);
     for (int turn = 0; turn < 1000; ++turn) {
       append(*store, id, {message_of("user", 5'000), message_of("assistant", 5'000)});
     }
   }
   double bytes = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(own)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(database_folder)) {
     bytes += static_cast<double>(entry.file_size());
   }
   print({.number = "10",
-         .what = "disk for 10 MB of text in 1,000 turns",
+         .name = "disk for 10 MB of text in 1,000 turns",
          .ours = bytes / 1e6,
          .limit = 10,
          .unit = "MB",

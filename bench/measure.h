@@ -26,7 +26,7 @@ class Samples {
   void add(double value) { values_.push_back(value); }
   double median() const;
   // Below which that part of them lies: 0.99 for all but the worst.
-  double at(double part) const;
+  double at(double fraction) const;
   // How far the middle half lies apart, as a part of the median: the machine's noise.
   double spread() const;
 
@@ -48,7 +48,7 @@ inline Goal at_least(double value) {
 
 struct Row {
   std::string number;  // of the table of goals
-  std::string what;
+  std::string name;
   double ours = 0;
   double limit = 0;
   std::string unit;
@@ -56,19 +56,19 @@ struct Row {
   double spread = 0;
 };
 
-Row row_of(std::string number, std::string what, const Samples& ours, const Samples& limit,
+Row row_of(std::string number, std::string name, const Samples& ours, const Samples& limit,
            std::string unit, Goal goal);
 
 void print(const Row& row);
 // A goal that is no ratio: 3 syncs, 16 MB.
-void print_absolute(std::string_view number, std::string_view what, double ours,
+void print_absolute(std::string_view number, std::string_view name, double ours,
                     std::string_view unit, Goal goal);
 
 // Ends the program with a message when something that is not measured goes wrong.
-[[noreturn]] void give_up(std::string_view why);
-inline void require(bool condition, std::string_view why) {
+[[noreturn]] void give_up(std::string_view reason);
+inline void require(bool condition, std::string_view reason) {
   if (!condition) {
-    give_up(why);
+    give_up(reason);
   }
 }
 

@@ -23,7 +23,7 @@ using Words = std::vector<std::string>;
 
 struct Task {
   std::string_view name;
-  std::string_view what;
+  std::string_view description;
   Words ours;
   double goal;  // ours / theirs
 };
@@ -83,9 +83,10 @@ int run(const Words& words) {
           ours.add(own);
         }
       }
-      print(row_of("peer",
-                   std::string(task.what) + ", beside " + fs::path(theirs[0]).filename().string(),
-                   ours, limit, "ms", at_most(task.goal)));
+      print(row_of(
+          "peer",
+          std::string(task.description) + ", beside " + fs::path(theirs[0]).filename().string(),
+          ours, limit, "ms", at_most(task.goal)));
     }
     require(is_known, "neither version=, turn= nor list=: " + *word);
   }

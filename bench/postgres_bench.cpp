@@ -174,7 +174,7 @@ std::vector<Client> clients_of(const std::string& url, int tenants) {
 }
 
 double append_by_all(const std::vector<Client>& clients, int appends) {
-  const double all = time_us([&] {
+  const double elapsed = time_us([&] {
     std::vector<std::jthread> threads;
     threads.reserve(clients.size());
     for (const Client& client : clients) {
@@ -185,7 +185,7 @@ double append_by_all(const std::vector<Client>& clients, int appends) {
       });
     }
   });
-  return 1e6 * static_cast<double>(clients.size()) * appends / all;
+  return 1e6 * static_cast<double>(clients.size()) * appends / elapsed;
 }
 
 namespace {

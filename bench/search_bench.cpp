@@ -33,7 +33,7 @@ constexpr std::size_t kPickerHits = 100;
 
 struct Case {
   const char* number;
-  const char* what;
+  const char* name;
   const char* ours;
   const char* bare;
 };
@@ -114,7 +114,7 @@ void measure_queries(Searched& searched, Bare& bare) {
   };
   for (const Case& one : kCases) {
     const auto [a, b] = rounds(one, SearchOrder::newest, "rowid DESC", 41);
-    print(row_of(one.number, one.what, a, b, "us", at_most(1.5)));
+    print(row_of(one.number, one.name, a, b, "us", at_most(1.5)));
   }
   const auto [a, b] = rounds(kCases[3], SearchOrder::relevance, "rank", 5);
   print_absolute("S5", "search: two frequent words by relevance", a.median() / 1000, "ms",
@@ -200,10 +200,10 @@ void measure_program(const fs::path& work, const fs::path& file, const std::stri
     return spawn({program, "--store", "sqlite:" + file.native(), "search", words},
                  {"HOME=" + work.native(), "XDG_STATE_HOME=" + (work / "state").native()});
   };
-  const auto report = [](const std::string& number, const std::string& what, const Samples& wall,
+  const auto report = [](const std::string& number, const std::string& name, const Samples& wall,
                          const Samples& cpu) {
-    print_absolute(number, what, wall.median() / 1000, "ms", at_most(6));
-    print_absolute(number + "c", what + ", of a core", cpu.median() / 1000, "ms", at_most(6));
+    print_absolute(number, name, wall.median() / 1000, "ms", at_most(6));
+    print_absolute(number + "c", name + ", of a core", cpu.median() / 1000, "ms", at_most(6));
   };
   for (const Case& one : kCases) {
     Samples wall;
@@ -213,7 +213,7 @@ void measure_program(const fs::path& work, const fs::path& file, const std::stri
       wall.add(cost.wall_us);
       cpu.add(cost.cpu_us);
     }
-    report(std::string(one.number) + "p", std::string(one.what) + ", the program", wall, cpu);
+    report(std::string(one.number) + "p", std::string(one.name) + ", the program", wall, cpu);
   }
   Samples wall;
   Samples cpu;
@@ -267,7 +267,7 @@ void measure_server(const fs::path& work, const fs::path& grown, const std::stri
       require(here == there, "not the same number of hits");
     }
     const std::string_view by = order == SearchOrder::relevance ? ", by relevance" : "";
-    print(row_of(number, std::string(one.what).append(by), a, b, "ms", at_most(10)));
+    print(row_of(number, std::string(one.name).append(by), a, b, "ms", at_most(10)));
   };
   for (const Case& one : kCases) {
     rounds(std::string("W").append(one.number), one, SearchOrder::newest, 41);
@@ -294,7 +294,7 @@ void measure_server(const fs::path& work, const fs::path& grown, const std::stri
                    .wall_us);
     }
     print_absolute(std::string("W").append(one.number).append("p"),
-                   std::string(one.what).append(", the program"), wall.median() / 1000, "ms",
+                   std::string(one.name).append(", the program"), wall.median() / 1000, "ms",
                    at_most(100));
   }
 }
@@ -318,7 +318,7 @@ void measure_growth(const fs::path& work, const fs::path& grown, std::int64_t la
     };
     for (const Case& one : kCases) {
       const SearchQuery query = query_of(one.ours);
-      row(one.what + std::string_view("search: ").size(),
+      row(one.name + std::string_view("search: ").size(),
           sample(21, [&] { (void)searched.search(query); }));
     }
     const SearchQuery ranked = query_of(kCases[3].ours, SearchOrder::relevance);

@@ -10,12 +10,15 @@
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
+#include <stdexcept>
 #include <vector>
 
 #include "base/text.h"
 #include "hostile_files.h"
-#include "hostile_texts.h"
+#include "life.h"
 #include "program.h"
+#include "reprise/capabilities.h"
+#include "reprise/open_store.h"
 #include "run.h"
 #include "tally.h"
 #include "trial.h"
@@ -28,6 +31,107 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMemoryMax = std::size_t{512} << 20;
 constexpr std::chrono::milliseconds kQuiet{25};
 
+// A number in the escape sequences of the payloads, which our program never writes.
+constexpr std::string_view kForeignNumber = "31337";
+// In every text, and in every title.
+constexpr std::string_view kMarkerText = "harmless";
+constexpr std::size_t kPoisonBytesMax = 20'000;
+
+constexpr std::array<std::string_view, 12> kPayloads = {
+    "\x1b[31337m",
+    "\x1b]0;owned\x07",
+    "\x1b]8;;http://x/\x1b\\",
+    "\x1bP1$r0m\x1b\\",
+    "\x1b_owned\x1b\\",
+    "\xc2\x9b"
+    "31337m",
+    "\xc2\x9d"
+    "0;owned\x07",
+    "\x1b[6n",
+    "\x1b[?31337h",
+    kRightToLeftOverride,
+    kLeftToRightIsolate,
+    "\x07\x08\x0b\x0c\x0e",
+};
+
+std::string hostile_text(unsigned number) {
+  // Rows with joined emoji are written to the terminal by separate code.
+  constexpr std::string_view kFamily = "\U0001F469\u200D\U0001F469\u200D\U0001F467";
+  std::string out = cat(kMarkerText, " ", number, " ", number % 3 == 0 ? kFamily : "", " ");
+  for (std::size_t i = 0; i < 5; ++i) {
+    const std::size_t which = std::size_t{number} * 7 + i * 3;
+    out += cat(kPayloads.at(which % kPayloads.size()), " ",
+               std::string_view(poisons()[which % poisons().size()]).substr(0, kPoisonBytesMax),
+               "\n# | ");
+  }
+  return out;
+}
+
+// The text after conversion to a text block: valid UTF-8, otherwise unchanged.
+std::string valid(std::string_view text) {
+  Message message;
+  message.blocks = {text_block(text)};
+  return plain_text(message);
+}
+
+Message message_of(std::string_view role, std::string_view model, std::vector<Block> blocks) {
+  Message out;
+  out.role = role;
+  out.blocks = std::move(blocks);
+  out.model = role == role::kAssistant ? model : "";
+  return out;
+}
+
+std::vector<Message> conversation(const std::string& text, bool failed) {
+  const std::string_view model = std::string_view(text).substr(0, 60);
+  return {
+      message_of(role::kUser, model, {text_block(text)}),
+      message_of(role::kAssistant, model,
+                 {ThinkingBlock{text, "", {}}, ToolUseBlock{"t", text, RawJson::string(text), {}}}),
+      message_of(role::kTool, model, {ToolResultBlock{"t", text, failed, {}, {}}}),
+      message_of(
+          role::kAssistant, model,
+          {text_block(cat("```c\n", text, "\n```\n| a | b |\n|---|---|\n| ", text, " | x |\n"))}),
+  };
+}
+
+Result<> fill(const std::string& url, const fs::path& folder, unsigned number) {
+  REPRISE_ASSIGN(const auto store, open_store(url));
+  REPRISE_ASSIGN(const auto id, SessionId::parse("01990000-0000-7000-8000-000000000001"));
+  const std::string text = valid(hostile_text(number));
+  Session session{.info = {.id = id}};
+  session.info.title = valid(text.substr(0, 200));
+  if (store->capabilities().folders) {
+    session.info.working_dir = folder.native();
+  }
+  REPRISE_TRY(store->create(session));
+  for (Message& message : conversation(text, number % 2 == 0)) {
+    // Not every store holds tools; one without text holds only the title.
+    const auto added = store->append(id, {std::move(message)}, {});
+    if (!added && added.error().code != Code::unsupported) {
+      return std::unexpected(added.error());
+    }
+  }
+  if (store->capabilities().todos != nullptr) {
+    REPRISE_TRY(store->capabilities().todos->edit_todos(id, [&](std::vector<Todo>& todos) {
+      todos = {{text, TodoStatus::in_progress, text, {}}};
+      return Result<>();
+    }));
+  }
+  return {};
+}
+
+// Creates an intact store in the folder, with escape sequences in all of its texts; returns its
+// URL. Throws if it fails.
+std::string create_hostile_store(unsigned number, const fs::path& folder) {
+  const std::vector<std::string> urls = trial_urls(folder);
+  std::string url = urls.at(number % urls.size());
+  if (const auto filled = fill(url, folder, number); !filled) {
+    throw std::runtime_error(cat(url, ": ", filled.error().message));
+  }
+  return url;
+}
+
 // Whether the program itself may write this: a sequence of ncurses with plausible numbers.
 bool is_own_sequence(std::string_view bytes) {
   const std::string_view next = bytes.substr(1, 1);
@@ -38,7 +142,7 @@ bool is_own_sequence(std::string_view bytes) {
   if (end == std::string_view::npos) {
     return true;  // incomplete: the remainder follows
   }
-  return !bytes.substr(2, end - 2).contains(kNobodysNumber) &&
+  return !bytes.substr(2, end - 2).contains(kForeignNumber) &&
          std::string_view("ABCDEFGHIJKLMPSTXZ@`bdfhlmrtu").contains(bytes[end]);
 }
 
@@ -91,8 +195,8 @@ class App {
     fs::remove_all(folder);
     fs::create_directories(folder);
     const bool is_whole = number % 2 == 1;
-    const std::string url =
-        is_whole ? put_hostile_texts(number / 2, folder) : stores_.put(number / 2, folder);
+    const std::string url = is_whole ? create_hostile_store(number / 2, folder)
+                                     : stores_.create_store(number / 2, folder);
     Start start{.words = {program_, "--store", url},
                 .home = folder,
                 .environment = {"REPRISE_PROVIDER=echo"},
@@ -103,7 +207,7 @@ class App {
     // Before the program has set up the terminal, keys would be interpreted by it.
     app.read_until([](std::string_view shown) { return shown.contains("\x1b[?1049h"); });
     const bool is_shown = !is_whole || app.read_until([](std::string_view shown) {
-      return shown.contains(kHarmless);
+      return shown.contains(kMarkerText);
     });
     use(app);
     const int code = app.wait();

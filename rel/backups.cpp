@@ -1,5 +1,3 @@
-#include "backups.h"
-
 #include <algorithm>
 #include <cerrno>
 
@@ -7,12 +5,12 @@
 #include "calls.h"
 #include "disk.h"
 #include "history.h"
-#include "kill_points.h"
 #include "life.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {
@@ -23,7 +21,7 @@ constexpr std::string_view kDone = "done";
 
 // The folder of the copy. Only calls below the store's own folder are watched.
 fs::path copied_store(const History& history) {
-  return history.place() / "backup";
+  return history.location() / "backup";
 }
 
 fs::path target_of(const History& history) {
@@ -33,12 +31,12 @@ fs::path target_of(const History& history) {
 }
 
 void set_up(const History& history) {
-  history.set_back_to(history.steps().size());
+  history.restore(history.steps().size());
   fs::create_directories(copied_store(history));
 }
 
 Result<> back_up(const History& history) {
-  REPRISE_ASSIGN(const auto store, history.kind().open(history.place(), {}));
+  REPRISE_ASSIGN(const auto store, history.kind().open(history.location(), {}));
   Backup* const backup = store->capabilities().backup;
   return backup != nullptr ? backup->backup(target_of(history))
                            : fail(Code::unsupported, "no backup");
@@ -46,17 +44,17 @@ Result<> back_up(const History& history) {
 
 std::int64_t count_calls_of_backup(const History& history) {
   set_up(history);
-  const Ended ended = in_process([&](const Say& /*say*/) {
-    watch(history.place().native());
+  const Ended ended = in_process([&](const Print& /*print*/) {
+    watch(history.location().native());
     const auto done = back_up(history);
-    return cat(done ? calls_seen().all : 0);
+    return cat(done ? call_counts().all : 0);
   });
   return std::atoll(ended.output.c_str());
 }
 
-std::string try_twice(const History& history, const Trap& trap, const Say& say) {
-  DiskRecord disk(history.place());
-  watch(history.place().native(), trap, &disk);
+std::string try_twice(const History& history, const Trap& trap, const Print& print) {
+  DiskRecord disk(history.location());
+  watch(history.location().native(), trap, &disk);
   const auto first = back_up(history);
   if (!first) {
     unwatch();
@@ -65,8 +63,8 @@ std::string try_twice(const History& history, const Trap& trap, const Say& say) 
     }
     if (const auto half = history.kind().open(copied_store(history), {.access = Access::read});
         half) {
-      const auto seen = take_snapshot(**half);
-      if (!seen || seen->lasting != history.seen(history.steps().size()).lasting) {
+      const auto snapshot = take_snapshot(**half);
+      if (!snapshot || snapshot->lasting != history.snapshot(history.steps().size()).lasting) {
         return "a backup that failed looks like one";
       }
     }
@@ -77,14 +75,15 @@ std::string try_twice(const History& history, const Trap& trap, const Say& say) 
                      first.error().message, ")");
   }
   unwatch();
-  disk.write_certain(Arrival::minimal, history.place());
-  say(kDone);
+  disk.write_certain(Arrival::minimal, history.location());
+  print(kDone);
   return "";
 }
 
 std::string failed_backup(const History& history, const Trap& trap) {
   set_up(history);
-  const Ended ended = in_process([&](const Say& say) { return try_twice(history, trap, say); });
+  const Ended ended =
+      in_process([&](const Print& print) { return try_twice(history, trap, print); });
   if (!ended.fault.empty() || ended.killed || (!ended.output.empty() && ended.output != kDone)) {
     return ended.fault + ended.output;
   }
@@ -92,8 +91,8 @@ std::string failed_backup(const History& history, const Trap& trap) {
     return "";
   }
   const std::size_t end = history.steps().size();
-  const Ended examined = in_process([&](const Say& /*say*/) {
-    return examine(history.kind(), copied_store(history), history.seen(end, end),
+  const Ended examined = in_process([&](const Print& /*print*/) {
+    return examine(history.kind(), copied_store(history), history.snapshot(end, end),
                    {.ignores_running = true});
   });
   return examined.output + examined.fault;

@@ -58,20 +58,20 @@ int close(int fd) {
 ssize_t read(int fd, void* bytes, std::size_t size) {
   return reprise::rel::read_watched(fd, bytes, size, nullptr);
 }
-ssize_t pread(int fd, void* bytes, std::size_t size, off_t place) {
-  return reprise::rel::read_watched(fd, bytes, size, &place);
+ssize_t pread(int fd, void* bytes, std::size_t size, off_t position) {
+  return reprise::rel::read_watched(fd, bytes, size, &position);
 }
-ssize_t pread64(int fd, void* bytes, std::size_t size, off64_t place) {
-  return reprise::rel::read_watched(fd, bytes, size, &place);
+ssize_t pread64(int fd, void* bytes, std::size_t size, off64_t position) {
+  return reprise::rel::read_watched(fd, bytes, size, &position);
 }
 ssize_t write(int fd, const void* bytes, std::size_t size) {
   return reprise::rel::write_watched(fd, bytes, size, nullptr);
 }
-ssize_t pwrite(int fd, const void* bytes, std::size_t size, off_t place) {
-  return reprise::rel::write_watched(fd, bytes, size, &place);
+ssize_t pwrite(int fd, const void* bytes, std::size_t size, off_t position) {
+  return reprise::rel::write_watched(fd, bytes, size, &position);
 }
-ssize_t pwrite64(int fd, const void* bytes, std::size_t size, off64_t place) {
-  return reprise::rel::write_watched(fd, bytes, size, &place);
+ssize_t pwrite64(int fd, const void* bytes, std::size_t size, off64_t position) {
+  return reprise::rel::write_watched(fd, bytes, size, &position);
 }
 ssize_t writev(int fd, const iovec* parts, int count) {
   return reprise::rel::writev_watched(fd, parts, count);
@@ -91,31 +91,31 @@ int ftruncate64(int fd, off64_t size) noexcept {
 }
 
 int stat(const char* path, struct stat* out) noexcept {
-  return reprise::rel::look_watched(AT_FDCWD, path, out, 0);
+  return reprise::rel::stat_watched(AT_FDCWD, path, out, 0);
 }
 int stat64(const char* path, struct stat64* out) noexcept {
-  return reprise::rel::look_watched(AT_FDCWD, path, out, 0);
+  return reprise::rel::stat_watched(AT_FDCWD, path, out, 0);
 }
 int lstat(const char* path, struct stat* out) noexcept {
-  return reprise::rel::look_watched(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
+  return reprise::rel::stat_watched(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
 }
 int lstat64(const char* path, struct stat64* out) noexcept {
-  return reprise::rel::look_watched(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
+  return reprise::rel::stat_watched(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
 }
 int fstat(int fd, struct stat* out) noexcept {
-  return reprise::rel::look_watched(fd, "", out, AT_EMPTY_PATH);
+  return reprise::rel::stat_watched(fd, "", out, AT_EMPTY_PATH);
 }
 int fstat64(int fd, struct stat64* out) noexcept {
-  return reprise::rel::look_watched(fd, "", out, AT_EMPTY_PATH);
+  return reprise::rel::stat_watched(fd, "", out, AT_EMPTY_PATH);
 }
 int fstatat(int folder, const char* path, struct stat* out, int flags) noexcept {
-  return reprise::rel::look_watched(folder, path, out, flags);
+  return reprise::rel::stat_watched(folder, path, out, flags);
 }
 int fstatat64(int folder, const char* path, struct stat64* out, int flags) noexcept {
-  return reprise::rel::look_watched(folder, path, out, flags);
+  return reprise::rel::stat_watched(folder, path, out, flags);
 }
 int statx(int folder, const char* path, int flags, unsigned mask, struct statx* out) noexcept {
-  return reprise::rel::look_watched(folder, path, flags, mask, out);
+  return reprise::rel::stat_watched(folder, path, flags, mask, out);
 }
 
 dirent* readdir(DIR* folder) {

@@ -146,10 +146,10 @@ namespace {
 // Opens with `raw`.
 template <class Raw>
 int open_as(int folder, const char* path, int flags, Raw raw) {
-  const std::string place = absolute(folder, path);
+  const std::string target = absolute(folder, path);
   const bool creates = (flags & O_CREAT) != 0;
   const bool changes = creates || (flags & O_TRUNC) != 0;
-  if (!counts(place)) {
+  if (!counts(target)) {
     return static_cast<int>(raw());
   }
   if (is_trapped(changes ? Sort::changing : Sort::reading)) {
@@ -158,13 +158,13 @@ int open_as(int folder, const char* path, int flags, Raw raw) {
   if ((flags & O_DIRECTORY) != 0) {
     watched().delicate.push_back(watched().all);
   }
-  const bool was_there = real_syscall(SYS_access, place.c_str(), F_OK) == 0;
+  const bool was_there = real_syscall(SYS_access, target.c_str(), F_OK) == 0;
   const int fd = static_cast<int>(raw());
   if (fd >= 0 && static_cast<std::size_t>(fd) < kFdsMax) {
     fd_counts.at(static_cast<std::size_t>(fd)) = true;
     if (listener() != nullptr) {
       is_watching = false;
-      listener()->opened(fd, place, creates && !was_there, (flags & O_TRUNC) != 0);
+      listener()->opened(fd, target, creates && !was_there, (flags & O_TRUNC) != 0);
       is_watching = true;
     }
   }
@@ -199,10 +199,10 @@ int close_watched(int fd) {
   return static_cast<int>(real_syscall(SYS_close, fd));
 }
 
-ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* place) {
+ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* position) {
   const auto raw = [&](std::size_t part) {
-    return place != nullptr ? real_syscall(SYS_pwrite64, fd, bytes, part, *place)
-                            : real_syscall(SYS_write, fd, bytes, part);
+    return position != nullptr ? real_syscall(SYS_pwrite64, fd, bytes, part, *position)
+                               : real_syscall(SYS_write, fd, bytes, part);
   };
   if (!counts(fd)) {
     return raw(size);
@@ -211,7 +211,7 @@ ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* 
       Sort::writing, [&] { return raw(granted(size)); },
       [&](long done) {
         const std::int64_t offset =
-            place != nullptr ? *place : real_syscall(SYS_lseek, fd, 0, SEEK_CUR) - done;
+            position != nullptr ? *position : real_syscall(SYS_lseek, fd, 0, SEEK_CUR) - done;
         listener()->wrote(fd, offset,
                           {static_cast<const char*>(bytes), static_cast<std::size_t>(done)});
       });
@@ -227,7 +227,7 @@ ssize_t writev_watched(int fd, const iovec* parts, int count) {
   return full == parts + count ? 0 : write_watched(fd, full->iov_base, full->iov_len, nullptr);
 }
 
-ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* place) {
+ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* position) {
   if (counts(fd)) {
     if (is_trapped(Sort::reading)) {
       return -1;
@@ -235,8 +235,8 @@ ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* place) 
     const Watched& now = watched();
     size -= now.trap.what == Trap::What::short_read && now.all >= now.trap.at ? size / 2 : 0;
   }
-  return place != nullptr ? real_syscall(SYS_pread64, fd, bytes, size, *place)
-                          : real_syscall(SYS_read, fd, bytes, size);
+  return position != nullptr ? real_syscall(SYS_pread64, fd, bytes, size, *position)
+                             : real_syscall(SYS_read, fd, bytes, size);
 }
 
 namespace {
@@ -259,13 +259,13 @@ bool is_hidden(int folder, const char* path, int flags) {
 
 }  // namespace
 
-int look_watched(int folder, const char* path, void* out, int flags) {
+int stat_watched(int folder, const char* path, void* out, int flags) {
   return is_hidden(folder, path, flags)
              ? -1
              : static_cast<int>(real_syscall(SYS_newfstatat, folder, path, out, flags));
 }
 
-int look_watched(int folder, const char* path, int flags, unsigned mask, void* out) {
+int stat_watched(int folder, const char* path, int flags, unsigned mask, void* out) {
   return is_hidden(folder, path, flags)
              ? -1
              : static_cast<int>(real_syscall(SYS_statx, folder, path, flags, mask, out));
@@ -329,44 +329,44 @@ int rename_watched(int old_folder, const char* from, int new_folder, const char*
 }
 
 int remove_watched(int folder, const char* path, int flags) {
-  const std::string place = absolute(folder, path);
+  const std::string target = absolute(folder, path);
   const auto raw = [&] { return real_syscall(SYS_unlinkat, folder, path, flags); };
-  if (!counts(place)) {
+  if (!counts(target)) {
     return static_cast<int>(raw());
   }
   return static_cast<int>(
-      change(Sort::changing, raw, [&](long /*done*/) { listener()->removed(place); }));
+      change(Sort::changing, raw, [&](long /*done*/) { listener()->removed(target); }));
 }
 
 int make_folder_watched(int folder, const char* path, mode_t mode) {
-  const std::string place = absolute(folder, path);
+  const std::string target = absolute(folder, path);
   const auto raw = [&] { return real_syscall(SYS_mkdirat, folder, path, mode); };
-  if (!counts(place)) {
+  if (!counts(target)) {
     return static_cast<int>(raw());
   }
   return static_cast<int>(
-      change(Sort::changing, raw, [&](long /*done*/) { listener()->made_folder(place); }));
+      change(Sort::changing, raw, [&](long /*done*/) { listener()->made_folder(target); }));
 }
 
 int link_watched(int old_folder, const char* from, int new_folder, const char* to) {
-  const std::string old_place = absolute(old_folder, from);
-  const std::string place = absolute(new_folder, to);
+  const std::string old_target = absolute(old_folder, from);
+  const std::string target = absolute(new_folder, to);
   const auto raw = [&] { return real_syscall(SYS_linkat, old_folder, from, new_folder, to, 0); };
-  if (!counts(place)) {
+  if (!counts(target)) {
     return static_cast<int>(raw());
   }
   return static_cast<int>(
-      change(Sort::changing, raw, [&](long /*done*/) { listener()->linked(old_place, place); }));
+      change(Sort::changing, raw, [&](long /*done*/) { listener()->linked(old_target, target); }));
 }
 
 int symlink_watched(const char* target, int folder, const char* path) {
-  const std::string place = absolute(folder, path);
+  const std::string link = absolute(folder, path);
   const auto raw = [&] { return real_syscall(SYS_symlinkat, target, folder, path); };
-  if (!counts(place)) {
+  if (!counts(link)) {
     return static_cast<int>(raw());
   }
   return static_cast<int>(
-      change(Sort::changing, raw, [&](long /*done*/) { listener()->pointed(place, target); }));
+      change(Sort::changing, raw, [&](long /*done*/) { listener()->pointed(link, target); }));
 }
 
 void watch(std::string_view folder, const Trap& trap, ChangeListener* listener) {
@@ -386,7 +386,7 @@ void unwatch() {
   watched().listener = nullptr;
 }
 
-CallCounts calls_seen() {
+CallCounts call_counts() {
   const Watched& now = watched();
   return {now.all, now.changes, now.delicate};
 }

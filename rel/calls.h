@@ -59,6 +59,6 @@ struct CallCounts {
   std::vector<std::int64_t> delicate;
 };
 // The counts since watch().
-CallCounts calls_seen();
+CallCounts call_counts();
 
 }  // namespace reprise::rel

@@ -12,17 +12,16 @@
 #include <stop_token>
 #include <thread>
 
+#include "answers.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "fake_provider/fake_provider.h"
-#include "held_server.h"
 #include "life.h"
 #include "program.h"
-#include "recorded.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "run.h"
-#include "stored_answer.h"
+#include "stalling_server.h"
 #include "tally.h"
 #include "trial.h"
 
@@ -228,10 +227,10 @@ class Clocks {
     });
     reset();
     const std::string& answer = recorded.at(0).bytes;
-    HeldServer server;
+    StallingServer server;
     Program program(start(kRight, {"ask", "--provider", "openai-responses", "--base-url",
                                    cat(server.url(), "/v1"), "hello"}));
-    if (!server.take_request() || !server.send(answer.substr(0, answer.size() / 2))) {
+    if (!server.accept_request() || !server.send(answer.substr(0, answer.size() / 2))) {
       throw std::runtime_error("nobody asks");
     }
     for (const std::string_view clock : kClocks) {

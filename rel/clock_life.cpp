@@ -1,5 +1,3 @@
-#include "clock_life.h"
-
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -11,6 +9,7 @@
 #include "reprise/error.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {
@@ -20,27 +19,27 @@ constexpr std::array<const char*, 5> kClocks = {"-3456000", "347000000", "252288
                                                 "jump"};
 
 std::string step_under(const char* clock, const History& history, std::size_t step) {
-  const Ended ended = in_process([&](const Say& /*say*/) -> std::string {
+  const Ended ended = in_process([&](const Print& /*print*/) -> std::string {
     set_clock(clock);
-    const auto store = history.kind().open(history.place(), {});
+    const auto store = history.kind().open(history.location(), {});
     const auto done =
         store ? history.steps()[step].run(**store) : Result<>(std::unexpected(store.error()));
-    const auto seen =
+    const auto snapshot =
         done ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(done.error()));
-    if (!seen) {
-      return seen.error().message;
+    if (!snapshot) {
+      return snapshot.error().message;
     }
-    return *seen == history.seen(step + 1) ? "" : "shows something else";
+    return *snapshot == history.snapshot(step + 1) ? "" : "shows something else";
   });
   return ended.output + ended.fault;
 }
 
 }  // namespace
 
-Tally live_under_clocks(const History& history) {
+Tally run_with_wrong_clocks(const History& history) {
   Tally tally;
   for (const char* const clock : kClocks) {
-    history.set_back_to(0);
+    history.restore(0);
     for (std::size_t step = 0; step < history.steps().size(); ++step) {
       tally.add(cat(history.kind().name, ", ", history.steps()[step].name, ", clock ", clock),
                 step_under(clock, history, step));

@@ -1,5 +1,3 @@
-#include "crowd.h"
-
 #include <signal.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "reprise/open_store.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 #include "writers.h"
 
 namespace reprise::rel {
@@ -27,8 +26,8 @@ constexpr std::size_t kMomentsMax = 2000;
 constexpr milliseconds kPatience{300};    // the timeout beside a stopped holder of the lock
 constexpr milliseconds kBoundedBy{5000};  // the timeout, with tolerance for a busy machine
 
-std::string verify(const Kind& kind, const fs::path& place) {
-  const auto store = kind.open(place, {});
+std::string verify(const Kind& kind, const fs::path& location) {
+  const auto store = kind.open(location, {});
   if (!store) {
     return store.error().message;
   }
@@ -41,10 +40,10 @@ std::string verify(const Kind& kind, const fs::path& place) {
                                   : cat("damage: ", report->damage.front().reason);
 }
 
-int read_on_and_on(const Kind& kind, const fs::path& place, std::size_t messages) {
+int read_on_and_on(const Kind& kind, const fs::path& location, std::size_t messages) {
   std::vector<std::string> before;
   while (before.size() < messages) {
-    const auto store = kind.open(place, {.access = Access::read});
+    const auto store = kind.open(location, {.access = Access::read});
     auto names = store ? names_in(**store) : Result<std::vector<std::string>>();
     if (!store || !names || names->size() < before.size() ||
         !std::equal(before.begin(), before.end(), names->begin())) {
@@ -57,9 +56,9 @@ int read_on_and_on(const Kind& kind, const fs::path& place, std::size_t messages
 
 // Waits until the writer has written. One stopped while opening the store may block all readers:
 // SQLite's index of the log is then incomplete.
-void wait_for_first(const Kind& kind, const fs::path& place) {
+void wait_for_first(const Kind& kind, const fs::path& location) {
   for (bool has_written = false; !has_written;) {
-    const auto store = kind.open(place, {.access = Access::read});
+    const auto store = kind.open(location, {.access = Access::read});
     const auto names = store ? names_in(**store) : Result<std::vector<std::string>>();
     has_written = names && !names->empty();
   }
@@ -67,39 +66,39 @@ void wait_for_first(const Kind& kind, const fs::path& place) {
 
 }  // namespace
 
-Tally kill_crowds(const Kind& kind, std::size_t rounds) {
+Tally kill_writers(const Kind& kind, std::size_t rounds) {
   const WorkFolder work;
-  const fs::path place = work.path() / "now";
+  const fs::path location = work.path() / "now";
   std::minstd_rand random(7);
   Tally tally;
   for (std::size_t i = 0; i < rounds; ++i) {
     // Starts again from time to time, since stores that rewrite a file for each message become
     // slow.
     if (i % 20 == 0) {
-      fs::remove_all(place);
-      begin_named(kind, place);
+      fs::remove_all(location);
+      begin_named(kind, location);
     }
     const int round = static_cast<int>(i);
-    Writers writers(kind, place, round);
+    Writers writers(kind, location, round);
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 40'000));
     const Acknowledged& known = writers.kill();
     tally.add(cat(kind.name, ", killed at moment ", i),
-              examine_named(kind, place, round + 1, known));
+              examine_named(kind, location, round + 1, known));
   }
   return tally;
 }
 
-Tally write_beside_each_other(const Kind& kind, const CrowdSize& size) {
+Tally write_concurrently(const Kind& kind, const CrowdSize& size) {
   const WorkFolder work;
-  const fs::path place = work.path() / "now";
-  begin_named(kind, place);
+  const fs::path location = work.path() / "now";
+  begin_named(kind, location);
   Acknowledged known;
   std::vector<Process> writers;
   writers.reserve(static_cast<std::size_t>(size.writers));
   for (int writer = 0; writer < size.writers; ++writer) {
     known[{0, writer}] = size.messages;
     writers.emplace_back([&, writer] {
-      return write_as(kind, place,
+      return write_as(kind, location,
                       {.writer = writer, .messages = size.messages, .bytes = size.bytes});
     });
   }
@@ -108,7 +107,7 @@ Tally write_beside_each_other(const Kind& kind, const CrowdSize& size) {
   for (int reader = 0; reader < kReaders; ++reader) {
     readers.emplace_back([&] {
       return read_on_and_on(
-          kind, place,
+          kind, location,
           static_cast<std::size_t>(size.writers) * static_cast<std::size_t>(size.messages));
     });
   }
@@ -127,17 +126,17 @@ Tally write_beside_each_other(const Kind& kind, const CrowdSize& size) {
     const int code = reader.wait();
     tally.add(what, code == 0 ? "" : cat("a reader saw messages come and go (", code, ")"));
   }
-  tally.add(what, verify(kind, place));
-  tally.add(what, examine_named(kind, place, 1, known));
+  tally.add(what, verify(kind, location));
+  tally.add(what, examine_named(kind, location, 1, known));
   return tally;
 }
 
-Tally stop_the_holder(const Kind& kind, std::size_t moments) {
+Tally stop_lock_holder(const Kind& kind, std::size_t moments) {
   const WorkFolder work;
-  const fs::path place = work.path() / "now";
-  begin_named(kind, place);
-  Process holder([&] { return write_as(kind, place, {}); });
-  wait_for_first(kind, place);
+  const fs::path location = work.path() / "now";
+  begin_named(kind, location);
+  Process holder([&] { return write_as(kind, location, {}); });
+  wait_for_first(kind, location);
   std::minstd_rand random(3);
   Tally tally;
   std::size_t refused = 0;
@@ -145,11 +144,11 @@ Tally stop_the_holder(const Kind& kind, std::size_t moments) {
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 3'000));
     holder.signal(SIGSTOP);
     const auto start = steady_clock::now();
-    const auto store = kind.open(place, {.busy_timeout = kPatience});
+    const auto store = kind.open(location, {.busy_timeout = kPatience});
     const auto done = store ? add_named(**store, name_of(1, 0, static_cast<int>(i - refused)), 10)
                             : Result<>(std::unexpected(store.error()));
     const bool in_time = steady_clock::now() - start < kBoundedBy;
-    const auto reader = kind.open(place, {.access = Access::read});
+    const auto reader = kind.open(location, {.access = Access::read});
     const auto names = reader ? names_in(**reader) : Result<std::vector<std::string>>();
     refused += done ? 0U : 1U;
     tally.add(cat(kind.name, ", holder stopped at moment ", i),
@@ -162,7 +161,7 @@ Tally stop_the_holder(const Kind& kind, std::size_t moments) {
   tally.add(kind.name, refused > 0 ? "" : "the holder was never stopped with the lock");
   holder.signal(SIGKILL);
   holder.wait();
-  tally.add(kind.name, examine_named(kind, place, 2, {}));
+  tally.add(kind.name, examine_named(kind, location, 2, {}));
   return tally;
 }
 

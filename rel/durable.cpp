@@ -1,5 +1,3 @@
-#include "durable.h"
-
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -13,7 +11,6 @@
 #include "disk.h"
 #include "golden_store.h"
 #include "life.h"
-#include "life_parts.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_source.h"
 #include "reprise/outbox.h"
@@ -23,6 +20,7 @@
 #include "store/outbox/outbox_file.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {
@@ -78,9 +76,9 @@ class StrictRecord final : public DiskRecord {
 // A store in a watched folder.
 class Watching {
  public:
-  Watching(Tally& tally, std::string name, const fs::path& place)
-      : tally_(tally), name_(std::move(name)), disk_(place) {
-    watch(place.native(), {}, &disk_);
+  Watching(Tally& tally, std::string name, const fs::path& location)
+      : tally_(tally), name_(std::move(name)), disk_(location) {
+    watch(location.native(), {}, &disk_);
   }
   ~Watching() { unwatch(); }
   Watching(const Watching&) = delete;
@@ -111,15 +109,15 @@ class Watching {
 
 class Durable {
  public:
-  explicit Durable(const Kind& kind) : kind_(kind), place_(work_.path() / "now") {}
+  explicit Durable(const Kind& kind) : kind_(kind), location_(work_.path() / "now") {}
 
   Tally all() && {
     live();
-    copy_folder(place_, lived());
+    copy_folder(location_, lived());
     beside();
     import_from_tool();
     for (const GoldenStore& golden : GoldenStore::all(kind_)) {
-      golden.put(place_);
+      golden.install(location_);
       make_private();
       write_on(cat("taking over ", golden.name()));
     }
@@ -145,7 +143,7 @@ class Durable {
 
   // New files may have the mode of the replaced ones.
   void make_private() const {
-    for (const auto& entry : fs::recursive_directory_iterator(place_)) {
+    for (const auto& entry : fs::recursive_directory_iterator(location_)) {
       if (!entry.is_symlink()) {
         fs::permissions(entry.path(), fs::perms::owner_all);
       }
@@ -153,9 +151,9 @@ class Durable {
   }
 
   void live() {
-    fs::create_directories(place_);
-    Watching watching(tally_, kind_.name, place_);
-    auto store = kind_.open(place_, {});
+    fs::create_directories(location_);
+    Watching watching(tally_, kind_.name, location_);
+    auto store = kind_.open(location_, {});
     if (!store) {
       watching.step("opening", std::unexpected(store.error()));
       return;
@@ -169,31 +167,31 @@ class Durable {
 
   // Whole stores written beside this one, and files outside of stores.
   void beside() {
-    Watching watching(tally_, kind_.name, place_);
-    const auto store = kind_.open(place_, {});
+    Watching watching(tally_, kind_.name, location_);
+    const auto store = kind_.open(location_, {});
     if (!store) {
       return;
     }
     const Capabilities& can = (*store)->capabilities();
     if (can.backup != nullptr) {
-      watching.step("backup", can.backup->backup(place_ / "backup"));
+      watching.step("backup", can.backup->backup(location_ / "backup"));
     }
     if (can.repair != nullptr) {
-      const auto report = can.repair->repair_into(place_ / "repaired");
+      const auto report = can.repair->repair_into(location_ / "repaired");
       watching.step("repair", report ? Result<>() : std::unexpected(report.error()));
     }
-    const auto outbox = store::outbox::make_outbox_file(place_ / "spill", "postgres://x/y");
+    const auto outbox = store::outbox::make_outbox_file(location_ / "spill", "postgres://x/y");
     for (const std::string_view name : {"outbox-1", "outbox-2"}) {
       watching.step("add to the outbox",
                     outbox->add(empty_session(1), {.operation = operation(name)}));
     }
-    const auto outboxes = store::outbox::find_outboxes(place_ / "spill");
+    const auto outboxes = store::outbox::find_outboxes(location_ / "spill");
     watching.step("find the outboxes", outboxes ? Result<>() : std::unexpected(outboxes.error()));
     for (const fs::path& file : outboxes.value_or(std::vector<fs::path>())) {
       watching.step("mark an outbox as stored", store::outbox::mark_as_stored(file));
     }
     watching.step("new context file",
-                  store::context::create_context_file(place_ / "context" / "c.json", "m"));
+                  store::context::create_context_file(location_ / "context" / "c.json", "m"));
   }
 
   // A session of another tool that is imported, then extended, then rewound. Some stores refuse.
@@ -210,11 +208,11 @@ class Durable {
         {{"new", begun},
          {"extended", begun + line("c", "b")},
          {"rewound", begun + line("c", "b") + line("d", "a") + line("e", "d")}}};
-    Watching watching(tally_, kind_.name, place_);
+    Watching watching(tally_, kind_.name, location_);
     for (const auto& [how, bytes] : files) {
       const auto done = [&]() -> Result<> {
         REPRISE_TRY(replace_file(project / "session.jsonl", bytes));
-        REPRISE_ASSIGN(const auto store, kind_.open(place_, {}));
+        REPRISE_ASSIGN(const auto store, kind_.open(location_, {}));
         REPRISE_ASSIGN(const auto source,
                        open_source(cat("claude:", (work_.path() / "tool").native())));
         REPRISE_ASSIGN(const SessionPage page, source->list({}));
@@ -229,9 +227,9 @@ class Durable {
 
   // Writes, which may fail.
   void write_on(const std::string& what) {
-    Watching watching(tally_, kind_.name, place_);
-    if (const auto store = kind_.open(place_, {})) {
-      watching.attempt(cat("one more message, ", what), add_one_more(**store));
+    Watching watching(tally_, kind_.name, location_);
+    if (const auto store = kind_.open(location_, {})) {
+      watching.attempt(cat("one more message, ", what), append_test_message(**store));
       watching.attempt(cat("one more turn, ", what), add_turn(**store, session(1)));
       watching.attempt(cat("one more session, ", what), (*store)->create(empty_session(9)));
       watching.attempt(cat("its turn, ", what), add_turn(**store, session(9)));
@@ -247,25 +245,25 @@ class Durable {
         {"replaced", "no such format"},
     }};
     for (const auto& [how, damaged] : kinds) {
-      copy_folder(lived(), place_);
-      if (replace_file(place_ / file, damaged)) {
+      copy_folder(lived(), location_);
+      if (replace_file(location_ / file, damaged)) {
         write_on(cat(file.native(), " ", how));
       }
     }
-    copy_folder(lived(), place_);
-    fs::remove(place_ / file);
+    copy_folder(lived(), location_);
+    fs::remove(location_ / file);
     write_on(cat(file.native(), " missing"));
   }
 
   const Kind& kind_;
   WorkFolder work_;
-  fs::path place_;
+  fs::path location_;
   Tally tally_;
 };
 
 }  // namespace
 
-Tally leave_nothing_unsynced(const Kind& kind) {
+Tally check_durability(const Kind& kind) {
   const mode_t before = ::umask(0);  // private files must be created with their mode
   Tally tally = Durable(kind).all();
   ::umask(before);

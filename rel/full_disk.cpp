@@ -1,5 +1,3 @@
-#include "full_disk.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -12,12 +10,12 @@
 #include "base/text.h"
 #include "engine/copy.h"
 #include "life.h"
-#include "life_parts.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "small_disk.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {
@@ -83,9 +81,9 @@ Result<> add_large_parts(Store& store) {
 }
 
 // Runs a life.
-void live(const Kind& kind, const fs::path& place) {
-  fs::create_directories(place);
-  const auto store = kind.open(place, {});
+void live(const Kind& kind, const fs::path& location) {
+  fs::create_directories(location);
+  const auto store = kind.open(location, {});
   if (!store) {
     throw std::runtime_error(store.error().message);
   }
@@ -110,9 +108,9 @@ Result<std::vector<SessionId>> ids_in(Store& store) {
 }
 
 // Checks that the store is unchanged, and copies it unless `elsewhere` is empty.
-std::string read_and_copy(const Kind& kind, const fs::path& place, const Snapshot& before,
+std::string read_and_copy(const Kind& kind, const fs::path& location, const Snapshot& before,
                           const fs::path& elsewhere) {
-  const auto store = kind.open(place, {.access = Access::read});
+  const auto store = kind.open(location, {.access = Access::read});
   if (!store) {
     return cat("open: ", store.error().message);
   }
@@ -137,26 +135,26 @@ std::string read_and_copy(const Kind& kind, const fs::path& place, const Snapsho
 }
 
 // Appends a message, which may fail; "+" if it was acknowledged.
-std::string write_one(const Kind& kind, const fs::path& place) {
-  const auto store = kind.open(place, {});
-  return store && add_one_more(**store) ? "+" : "";
+std::string write_one(const Kind& kind, const fs::path& location) {
+  const auto store = kind.open(location, {});
+  return store && append_test_message(**store) ? "+" : "";
 }
 
 // With free space again: acknowledged messages exist, and the store accepts another one.
-std::string check_after(const Kind& kind, const fs::path& place, const Snapshot& before,
+std::string check_after(const Kind& kind, const fs::path& location, const Snapshot& before,
                         bool acknowledged) {
-  const auto store = kind.open(place, {});
+  const auto store = kind.open(location, {});
   if (!store) {
     return cat("open afterwards: ", store.error().message);
   }
   const auto now = take_snapshot(**store);
-  if (!now || (acknowledged && !has_one_more(*now))) {
+  if (!now || (acknowledged && !has_test_message(*now))) {
     return now ? "what was acknowledged is gone" : now.error().message;
   }
-  if (has_one_more(*now)) {
+  if (has_test_message(*now)) {
     return "";
   }
-  return *now != before ? "it shows something else" : reason("add", add_one_more(**store));
+  return *now != before ? "it shows something else" : reason("add", append_test_message(**store));
 }
 
 class LaterClock final : public Clock {
@@ -165,9 +163,9 @@ class LaterClock final : public Clock {
 };
 
 // When blobs are no longer pinned.
-std::string delete_all(const Kind& kind, const fs::path& place) {
+std::string delete_all(const Kind& kind, const fs::path& location) {
   LaterClock clock;
-  const auto store = kind.open(place, {.clock = &clock});
+  const auto store = kind.open(location, {.clock = &clock});
   if (!store) {
     return cat("open: ", store.error().message);
   }
@@ -187,7 +185,7 @@ std::string delete_all(const Kind& kind, const fs::path& place) {
 
 // Runs `trial` in a separate process, possibly with a limit.
 std::string ended(const Disk& disk, const std::function<std::string()>& trial) {
-  const Ended ended = in_process([&](const Say& /*say*/) {
+  const Ended ended = in_process([&](const Print& /*print*/) {
     if (disk.limits_files) {
       limit_files();
     }
@@ -199,11 +197,11 @@ std::string ended(const Disk& disk, const std::function<std::string()>& trial) {
 std::string try_disk(const Kind& kind, const Disk& how) {
   const WorkFolder work;
   const SmallDisk disk(how.type, work.path(), how.size);
-  const fs::path place = disk.path() / "now";
+  const fs::path location = disk.path() / "now";
   const fs::path filler = disk.path() / "filler";
   fs::create_directories(filler);
-  live(kind, place);
-  auto store = kind.open(place, {.access = Access::read});
+  live(kind, location);
+  auto store = kind.open(location, {.access = Access::read});
   const auto before = store ? take_snapshot(**store) : std::unexpected(store.error());
   if (!before) {
     return before.error().message;
@@ -211,12 +209,12 @@ std::string try_disk(const Kind& kind, const Disk& how) {
   store->reset();
   how.fill(filler);
   std::string fault = ended(how, [&] {
-    return read_and_copy(kind, place, *before, how.limits_files ? "" : work.path() / "copy.db");
+    return read_and_copy(kind, location, *before, how.limits_files ? "" : work.path() / "copy.db");
   });
-  const std::string wrote = ended(how, [&] { return write_one(kind, place); });
+  const std::string wrote = ended(how, [&] { return write_one(kind, location); });
   fs::remove_all(filler);
   if (fault.empty()) {
-    fault = wrote.size() > 1 ? wrote : check_after(kind, place, *before, !wrote.empty());
+    fault = wrote.size() > 1 ? wrote : check_after(kind, location, *before, !wrote.empty());
   }
   // Chains and contexts are one file; replacing it temporarily needs another file.
   const bool replaces_file = kind.name == "chain" || kind.name == "context";
@@ -225,7 +223,7 @@ std::string try_disk(const Kind& kind, const Disk& how) {
   }
   fs::create_directories(filler);
   how.fill(filler);
-  return ended(how, [&] { return delete_all(kind, place); });
+  return ended(how, [&] { return delete_all(kind, location); });
 }
 
 }  // namespace

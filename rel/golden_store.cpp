@@ -41,8 +41,8 @@ void make_database(const fs::path& file, const std::string& sql) {
 
 }  // namespace
 
-GoldenStore::GoldenStore(fs::path folder, std::string seen)
-    : folder_(std::move(folder)), name_(folder_.filename()), seen_(std::move(seen)) {}
+GoldenStore::GoldenStore(fs::path folder, std::string expected)
+    : folder_(std::move(folder)), name_(folder_.filename()), expected_(std::move(expected)) {}
 
 std::vector<GoldenStore> GoldenStore::all(const Kind& kind) {
   std::vector<GoldenStore> out;
@@ -55,22 +55,22 @@ std::vector<GoldenStore> GoldenStore::all(const Kind& kind) {
   return out;
 }
 
-void GoldenStore::keep(const std::string& seen) const {
-  if (const auto written = replace_file(folder_ / "seen", seen); !written) {
+void GoldenStore::save(const std::string& expected) const {
+  if (const auto written = replace_file(folder_ / "seen", expected); !written) {
     throw std::runtime_error(written.error().message);
   }
 }
 
-void GoldenStore::put(const fs::path& place) const {
-  copy_folder(folder_, place);
-  fs::remove(place / "seen");
-  if (const fs::path sql = place / "reprise.sql"; fs::exists(sql)) {
-    make_database(place / "reprise.db", read(sql));
+void GoldenStore::install(const fs::path& location) const {
+  copy_folder(folder_, location);
+  fs::remove(location / "seen");
+  if (const fs::path sql = location / "reprise.sql"; fs::exists(sql)) {
+    make_database(location / "reprise.db", read(sql));
     fs::remove(sql);
   }
   constexpr timespec kWritten{1'768'766'400, 0};
   const std::array<timespec, 2> times = {kWritten, kWritten};
-  for (const auto& entry : fs::recursive_directory_iterator(place)) {
+  for (const auto& entry : fs::recursive_directory_iterator(location)) {
     ::utimensat(AT_FDCWD, entry.path().c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
   }
 }

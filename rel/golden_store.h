@@ -18,18 +18,18 @@ class GoldenStore {
 
   const std::string& name() const { return name_; }
   // The contents of `seen`; times of files are 2026-01-18T20:00:00Z.
-  const std::string& seen() const { return seen_; }
+  const std::string& expected() const { return expected_; }
   // For a new one: writes `seen`, which must be reviewed.
-  void keep(const std::string& seen) const;
-  // Installs the store at `place`.
-  void put(const std::filesystem::path& place) const;
+  void save(const std::string& expected) const;
+  // Installs the store at `location`.
+  void install(const std::filesystem::path& location) const;
 
  private:
-  GoldenStore(std::filesystem::path folder, std::string seen);
+  GoldenStore(std::filesystem::path folder, std::string expected);
 
   std::filesystem::path folder_;
   std::string name_;
-  std::string seen_;
+  std::string expected_;
 };
 
 }  // namespace reprise::rel

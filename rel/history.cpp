@@ -44,29 +44,30 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::string compare(const Snapshot& seen, std::span<const Snapshot> allowed, Leniency leniency) {
+std::string compare(const Snapshot& snapshot, std::span<const Snapshot> allowed,
+                    Leniency leniency) {
   const auto same = [&](const Snapshot& other) {
-    return seen.lasting == other.lasting &&
-           (leniency.ignores_running || seen.running == other.running);
+    return snapshot.lasting == other.lasting &&
+           (leniency.ignores_running || snapshot.running == other.running);
   };
   if (std::ranges::none_of(allowed, same)) {
     const Snapshot& last = allowed.back();
-    return one_line(
-        cat("shows ", where_they_differ(seen.lasting + seen.running, last.lasting + last.running)));
+    return one_line(cat("shows ", where_they_differ(snapshot.lasting + snapshot.running,
+                                                    last.lasting + last.running)));
   }
-  const bool is_damaged = !leniency.allows_damage && !is_whole(seen.damage);
-  return is_damaged ? one_line(cat("is damaged: ", seen.damage)) : "";
+  const bool is_damaged = !leniency.allows_damage && !is_whole(snapshot.damage);
+  return is_damaged ? one_line(cat("is damaged: ", snapshot.damage)) : "";
 }
 
 // The next process that opens the store must see the message.
-std::string examine_added(const Kind& kind, const fs::path& place) {
-  const auto store = kind.open(place, {});
-  const auto seen =
+std::string examine_added(const Kind& kind, const fs::path& location) {
+  const auto store = kind.open(location, {});
+  const auto snapshot =
       store ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(store.error()));
-  if (!seen) {
-    return cat("cannot be read after one more message: ", seen.error().message);
+  if (!snapshot) {
+    return cat("cannot be read after one more message: ", snapshot.error().message);
   }
-  return has_one_more(*seen) ? "" : "loses the message it took";
+  return has_test_message(*snapshot) ? "" : "loses the message it took";
 }
 
 // The first damage that is not allowed, by its reason.
@@ -87,17 +88,17 @@ std::string verify_all(Store& store, const std::function<bool(std::string_view)>
 }
 
 // Deleted sessions must not reappear, and nothing is left of them.
-std::string examine_purged(const Kind& kind, const fs::path& place) {
-  const auto store = kind.open(place, {});
+std::string examine_purged(const Kind& kind, const fs::path& location) {
+  const auto store = kind.open(location, {});
   const auto purged = store ? purge_all(**store) : Result<>(std::unexpected(store.error()));
-  const auto seen =
+  const auto snapshot =
       purged ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(purged.error()));
-  if (!seen) {
-    return cat("cannot be purged: ", seen.error().message);
+  if (!snapshot) {
+    return cat("cannot be purged: ", snapshot.error().message);
   }
-  const bool is_gone = (*store)->capabilities().trash == nullptr || !has_session(*seen);
+  const bool is_gone = (*store)->capabilities().trash == nullptr || !has_session(*snapshot);
   if (!is_gone) {
-    return one_line(cat("shows after a purge: ", seen->lasting.substr(0, 200)));
+    return one_line(cat("shows after a purge: ", snapshot->lasting.substr(0, 200)));
   }
   return verify_all(**store, [](std::string_view reason) { return reason == kCut; });
 }
@@ -105,17 +106,17 @@ std::string examine_purged(const Kind& kind, const fs::path& place) {
 }  // namespace
 
 History::History(const Kind& kind, const fs::path& work)
-    : kind_(kind), work_(work), place_(work / "now") {
-  fs::create_directories(place_);
-  const auto opened = kind.open(place_, {});
+    : kind_(kind), work_(work), location_(work / "now") {
+  fs::create_directories(location_);
+  const auto opened = kind.open(location_, {});
   if (!opened) {
     throw std::runtime_error(opened.error().message);
   }
   steps_ = life(**opened);
-  keep(0);
+  save(0);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const Ended ended = in_process([&](const Say& /*say*/) {
-      const auto store = kind.open(place_, {});
+    const Ended ended = in_process([&](const Print& /*print*/) {
+      const auto store = kind.open(location_, {});
       const auto done = store ? steps_[i].run(**store) : Result<>(std::unexpected(store.error()));
       return done ? std::string() : done.error().message;
     });
@@ -123,7 +124,7 @@ History::History(const Kind& kind, const fs::path& work)
       throw std::runtime_error(
           cat(kind.name, ": ", steps_[i].name, ": ", ended.output, ended.fault));
     }
-    keep(i + 1);
+    save(i + 1);
   }
 }
 
@@ -131,29 +132,29 @@ fs::path History::saved_copy(std::size_t steps) const {
   return work_ / cat("after", steps);
 }
 
-void History::set_back_to(std::size_t steps) const {
-  copy_folder(saved_copy(steps), place_);
+void History::restore(std::size_t steps) const {
+  copy_folder(saved_copy(steps), location_);
 }
 
-void History::keep(std::size_t steps) {
-  copy_folder(place_, saved_copy(steps));
-  const auto store = kind_.open(place_, {});
-  const auto seen =
+void History::save(std::size_t steps) {
+  copy_folder(location_, saved_copy(steps));
+  const auto store = kind_.open(location_, {});
+  const auto snapshot =
       store ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(store.error()));
-  if (!seen || !seen->damage.empty()) {
-    throw std::runtime_error(seen ? seen->damage : seen.error().message);
+  if (!snapshot || !snapshot->damage.empty()) {
+    throw std::runtime_error(snapshot ? snapshot->damage : snapshot.error().message);
   }
-  seen_.push_back(*seen);
+  snapshots_.push_back(*snapshot);
 }
 
-std::string examine(const Kind& kind, const fs::path& place, std::span<const Snapshot> allowed,
+std::string examine(const Kind& kind, const fs::path& location, std::span<const Snapshot> allowed,
                     Leniency leniency) {
   // A reader must see the same as a writer, and change nothing.
-  if (const auto reader = kind.open(place, {.access = Access::read}); reader) {
-    const auto seen = take_snapshot(**reader);
-    std::string fault = seen ? "" : seen.error().message;
-    if (seen && !leniency.allows_damage) {  // else part of the last append may be visible
-      fault = compare(*seen, allowed, leniency);
+  if (const auto reader = kind.open(location, {.access = Access::read}); reader) {
+    const auto snapshot = take_snapshot(**reader);
+    std::string fault = snapshot ? "" : snapshot.error().message;
+    if (snapshot && !leniency.allows_damage) {  // else part of the last append may be visible
+      fault = compare(*snapshot, allowed, leniency);
     }
     if (!fault.empty()) {
       return cat("for readers ", fault);
@@ -161,24 +162,24 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const Sna
   } else if (reader.error().code != Code::not_found) {
     return cat("cannot be opened for reading: ", reader.error().message);
   }
-  const auto store = kind.open(place, {});
+  const auto store = kind.open(location, {});
   if (!store) {
     return cat("cannot be opened: ", store.error().message);
   }
-  const auto seen = take_snapshot(**store);
-  if (!seen) {
-    return cat("cannot be read: ", seen.error().message);
+  const auto snapshot = take_snapshot(**store);
+  if (!snapshot) {
+    return cat("cannot be read: ", snapshot.error().message);
   }
-  if (std::string fault = compare(*seen, allowed, leniency); !fault.empty()) {
+  if (std::string fault = compare(*snapshot, allowed, leniency); !fault.empty()) {
     return fault;
   }
-  if (!has_session(*seen)) {
+  if (!has_session(*snapshot)) {
     return "";  // no session yet that accepts a message
   }
-  if (const auto added = add_one_more(**store); !added) {
+  if (const auto added = append_test_message(**store); !added) {
     return cat("takes no message: ", added.error().message);
   }
-  if (std::string fault = examine_added(kind, place); !fault.empty()) {
+  if (std::string fault = examine_added(kind, location); !fault.empty()) {
     return fault;
   }
   const auto allows = [&leniency](std::string_view reason) {
@@ -187,7 +188,7 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const Sna
   if (std::string fault = verify_all(**store, allows); !fault.empty()) {
     return fault;
   }
-  return leniency.allows_damage ? "" : examine_purged(kind, place);
+  return leniency.allows_damage ? "" : examine_purged(kind, location);
 }
 
 }  // namespace reprise::rel

@@ -22,26 +22,26 @@ class History {
 
   const Kind& kind() const { return kind_; }
   // The folder of all trials, since stores may depend on their path.
-  const std::filesystem::path& place() const { return place_; }
+  const std::filesystem::path& location() const { return location_; }
   const std::vector<LifeStep>& steps() const { return steps_; }
   // The visible state after `steps` steps.
-  const Snapshot& seen(std::size_t steps) const { return seen_.at(steps); }
+  const Snapshot& snapshot(std::size_t steps) const { return snapshots_.at(steps); }
   // The states after `first` to `last` steps.
-  std::span<const Snapshot> seen(std::size_t first, std::size_t last) const {
-    return std::span(seen_).subspan(first, last - first + 1);
+  std::span<const Snapshot> snapshot(std::size_t first, std::size_t last) const {
+    return std::span(snapshots_).subspan(first, last - first + 1);
   }
-  // Restores place() to the state after `steps` steps.
-  void set_back_to(std::size_t steps) const;
+  // Restores location() to the state after `steps` steps.
+  void restore(std::size_t steps) const;
 
  private:
   std::filesystem::path saved_copy(std::size_t steps) const;
-  void keep(std::size_t steps);
+  void save(std::size_t steps);
 
   const Kind& kind_;
   std::filesystem::path work_;
-  std::filesystem::path place_;
+  std::filesystem::path location_;
   std::vector<LifeStep> steps_;
-  std::vector<Snapshot> seen_;
+  std::vector<Snapshot> snapshots_;
 };
 
 struct Leniency {
@@ -49,9 +49,9 @@ struct Leniency {
   bool allows_damage = false;    // unacknowledged data may be damaged
 };
 
-// The fault of the store at `place`, in one line; "" if it shows one of the allowed states, accepts
+// The fault of the store at `location`, in one line; "" if it shows one of the allowed states, accepts
 // another message and finds no damage. The last line may always be truncated.
-std::string examine(const Kind& kind, const std::filesystem::path& place,
+std::string examine(const Kind& kind, const std::filesystem::path& location,
                     std::span<const Snapshot> allowed, Leniency leniency = {});
 
 }  // namespace reprise::rel

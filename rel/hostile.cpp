@@ -50,7 +50,7 @@ class Hostile {
   std::string try_one(unsigned number) {
     const fs::path folder = trial();
     fs::remove_all(folder);
-    const std::string url = stores_.put(number, folder);
+    const std::string url = stores_.create_store(number, folder);
     const std::string copy = cat("sqlite:", (folder / "copy.db").native());
     const std::vector<std::vector<std::string>> commands = {
         {"--store", url, "list", "--all"},

@@ -125,7 +125,7 @@ HostileStores::HostileStores(const fs::path& corpus, std::string database) {
   std::ranges::sort(seeds_);
 }
 
-std::string HostileStores::put(unsigned number, const fs::path& folder) const {
+std::string HostileStores::create_store(unsigned number, const fs::path& folder) const {
   std::minstd_rand dice(number + 1);
   const auto& [which, seed] = seeds_[number % seeds_.size()];
   // Sometimes uses a file as one of another kind.

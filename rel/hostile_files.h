@@ -29,7 +29,7 @@ class HostileStores {
   HostileStores(const std::filesystem::path& corpus, std::string database);
 
   // Creates the store of this number in the folder, always the same; returns its URL.
-  std::string put(unsigned number, const std::filesystem::path& folder) const;
+  std::string create_store(unsigned number, const std::filesystem::path& folder) const;
 
  private:
   std::vector<std::pair<std::size_t, std::string>> seeds_;

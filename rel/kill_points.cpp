@@ -1,5 +1,3 @@
-#include "kill_points.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <memory>
@@ -10,11 +8,11 @@
 #include "calls.h"
 #include "disk.h"
 #include "history.h"
-#include "killed.h"
 #include "life.h"
 #include "reprise/store.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {
@@ -29,16 +27,16 @@ struct Counted {
 
 // Counts the calls of a step without faults.
 Counted count_calls(const History& history, std::size_t step) {
-  history.set_back_to(step);
-  const Ended ended = in_process([&](const Say& /*say*/) {
-    watch(history.place().native());
+  history.restore(step);
+  const Ended ended = in_process([&](const Print& /*print*/) {
+    watch(history.location().native());
     {
-      const auto store = history.kind().open(history.place(), {});
+      const auto store = history.kind().open(history.location(), {});
       if (!store || !history.steps()[step].run(**store)) {
         return std::string("0 0");
       }
     }
-    const CallCounts counts = calls_seen();
+    const CallCounts counts = call_counts();
     std::string out = cat(counts.all, " ", counts.changes);
     for (const std::int64_t call : counts.delicate) {
       out += cat(" ", call);
@@ -57,19 +55,19 @@ Counted count_calls(const History& history, std::size_t step) {
 // The store must show the step as done, or, unless `must_be_done`, either as done or not.
 std::string examine_after(const History& history, std::size_t step, bool must_be_done,
                           bool ignores_running = false) {
-  const Ended ended = in_process([&](const Say& /*say*/) {
-    return examine(history.kind(), history.place(),
-                   history.seen(must_be_done ? step + 1 : step, step + 1),
+  const Ended ended = in_process([&](const Print& /*print*/) {
+    return examine(history.kind(), history.location(),
+                   history.snapshot(must_be_done ? step + 1 : step, step + 1),
                    {.ignores_running = ignores_running});
   });
   return ended.output + ended.fault;
 }
 
 std::string killed_at(const History& history, std::size_t step, std::int64_t at) {
-  history.set_back_to(step);
-  const Killed killed = run_to_death(history.steps()[step], [&] {
-    watch(history.place().native(), {.what = Trap::What::kill, .at = at});
-    return history.kind().open(history.place(), {});
+  history.restore(step);
+  const Killed killed = run_killed(history.steps()[step], [&] {
+    watch(history.location().native(), {.what = Trap::What::kill, .at = at});
+    return history.kind().open(history.location(), {});
   });
   if (!killed.fault.empty()) {
     return killed.fault;
@@ -79,24 +77,25 @@ std::string killed_at(const History& history, std::size_t step, std::int64_t at)
 }
 
 // Runs the step with failing calls and, if it fails, again without.
-std::string run_twice(const History& history, std::size_t step, const Trap& trap, const Say& say) {
-  DiskRecord disk(history.place());
-  watch(history.place().native(), trap, &disk);
-  auto store = history.kind().open(history.place(), {});
+std::string run_twice(const History& history, std::size_t step, const Trap& trap,
+                      const Print& print) {
+  DiskRecord disk(history.location());
+  watch(history.location().native(), trap, &disk);
+  auto store = history.kind().open(history.location(), {});
   const LifeStep& what = history.steps()[step];
   const auto first = store ? what.run(**store) : Result<>(std::unexpected(store.error()));
-  watch(history.place().native(), {}, &disk);
+  watch(history.location().native(), {}, &disk);
   // A completed step must be durable, whatever failed meanwhile.
   const auto cut_power = [&] {
     unwatch();
     if (what.on_disk) {
       store = Result<std::unique_ptr<Store>>();
-      disk.write_certain(Arrival::minimal, history.place());
+      disk.write_certain(Arrival::minimal, history.location());
     }
   };
   if (first) {
     cut_power();
-    say(kDone);
+    print(kDone);
     return "";
   }
   if (first.error().message.empty() || first.error().message.contains('\n')) {
@@ -106,15 +105,15 @@ std::string run_twice(const History& history, std::size_t step, const Trap& trap
     return "";
   }
   if (!store) {
-    store = history.kind().open(history.place(), {});
+    store = history.kind().open(history.location(), {});
   }
   if (!store) {
     return cat("cannot be opened afterwards: ", store.error().message);
   }
   const auto second = what.run(**store);
   if (!second) {
-    const auto seen = take_snapshot(**store);
-    if (!seen || *seen != history.seen(step + 1)) {
+    const auto snapshot = take_snapshot(**store);
+    if (!snapshot || *snapshot != history.snapshot(step + 1)) {
       return cat("cannot be repeated: ", second.error().message, " (after ", first.error().message,
                  ")");
     }
@@ -122,14 +121,14 @@ std::string run_twice(const History& history, std::size_t step, const Trap& trap
   if (second) {
     cut_power();
   }
-  say(kDone);
+  print(kDone);
   return "";
 }
 
 std::string failed_at(const History& history, std::size_t step, const Trap& trap) {
-  history.set_back_to(step);
+  history.restore(step);
   const Ended ended =
-      in_process([&](const Say& say) { return run_twice(history, step, trap, say); });
+      in_process([&](const Print& print) { return run_twice(history, step, trap, print); });
   if (!ended.fault.empty() || ended.killed || (!ended.output.empty() && ended.output != kDone)) {
     return ended.fault + ended.output;
   }

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "additions.h"
 #include "base/text.h"
 #include "calls.h"
 #include "life.h"
-#include "life_parts.h"
-#include "purge.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
 #include "small_disk.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {
@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // A session larger than any reserved space; returns its head.
-Result<Seq> make_large(const Kind& kind, const fs::path& place) {
-  REPRISE_ASSIGN(const auto store, kind.open(place, {}));
+Result<Seq> make_large(const Kind& kind, const fs::path& location) {
+  REPRISE_ASSIGN(const auto store, kind.open(location, {}));
   Session session = empty_session(kPurged);
   session.info.title = kPurgedWord;
   REPRISE_TRY(store->create(session));
@@ -38,8 +38,8 @@ Result<Seq> make_large(const Kind& kind, const fs::path& place) {
 }
 
 // After a purge that was killed.
-Result<std::string> complete_purge(const Kind& kind, const fs::path& place, Seq head) {
-  REPRISE_ASSIGN(const auto store, kind.open(place, {}));
+Result<std::string> complete_purge(const Kind& kind, const fs::path& location, Seq head) {
+  REPRISE_ASSIGN(const auto store, kind.open(location, {}));
   REPRISE_ASSIGN(const auto left, store->find(session(kPurged)));
   REPRISE_ASSIGN(const VerifyReport report, store->capabilities().verifier->verify());
   Trash& trash = *store->capabilities().trash;
@@ -56,34 +56,34 @@ Result<std::string> complete_purge(const Kind& kind, const fs::path& place, Seq 
     (void)trash.purge(session(kPurged));  // removes what is left of it
   }
   REPRISE_ASSIGN(const auto found, store->find(session(kPurged)));
-  return found ? "it is still there" : files_with_words(place);
+  return found ? "it is still there" : files_with_words(location);
 }
 
 }  // namespace
 
-Tally die_while_purging(const Kind& kind) {
+Tally kill_purges(const Kind& kind) {
   Tally tally;
   for (std::int64_t at = 1;; at += 1 + at / 30) {
     const WorkFolder work;
     const SmallDisk disk("tmpfs", work.path(), {.bytes = std::uintmax_t{16} << 20});
-    const fs::path place = disk.path() / "now";
-    fs::create_directories(place);
-    const auto head = make_large(kind, place);
+    const fs::path location = disk.path() / "now";
+    fs::create_directories(location);
+    const auto head = make_large(kind, location);
     if (!head) {
       tally.add(cat(kind.name, " with a large session"), head.error().message);
       return tally;
     }
     fill_bytes(disk.path());
-    const Ended purged = in_process([&](const Say& /*say*/) {
-      watch(place.native(), {.what = Trap::What::kill, .at = at});
-      const auto store = kind.open(place, {});
+    const Ended purged = in_process([&](const Print& /*print*/) {
+      watch(location.native(), {.what = Trap::What::kill, .at = at});
+      const auto store = kind.open(location, {});
       const auto done = store ? (*store)->capabilities().trash->purge(session(kPurged))
                               : Result<>(std::unexpected(store.error()));
       return done ? std::string() : done.error().message;
     });
     fs::remove(disk.path() / "filler");
-    const Ended completed = in_process([&](const Say& /*say*/) {
-      const auto fault = complete_purge(kind, place, *head);
+    const Ended completed = in_process([&](const Print& /*print*/) {
+      const auto fault = complete_purge(kind, location, *head);
       return fault ? *fault : fault.error().message;
     });
     tally.add(cat(kind.name, ", a purge on a full disk killed at change ", at),

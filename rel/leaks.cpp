@@ -4,13 +4,23 @@
 // of them: no key may be in the output or in files, including archives and databases, nobody else
 // may read the files, and no other machine may be contacted.
 
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zip.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <vector>
 
@@ -18,7 +28,6 @@
 #include "base/text.h"
 #include "fake_provider/fake_provider.h"
 #include "life.h"
-#include "netless.h"
 #include "program.h"
 #include "run.h"
 #include "tally.h"
@@ -31,6 +40,78 @@ namespace fs = std::filesystem;
 
 // A part of every key, which occurs nowhere else.
 constexpr std::string_view kPlanted = "PLANTED";
+
+bool write_line(const char* file, const std::string& line) {
+  const Fd fd(::open(file, O_WRONLY | O_CLOEXEC));
+  return fd.is_open() && write_all(fd.get(), line, file);
+}
+
+bool raise_loopback() {
+  const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request{};
+  std::strcpy(request.ifr_name, "lo");
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  return ::ioctl(socket.get(), SIOCSIFFLAGS, &request) == 0;
+}
+
+// Moves this process and its children to a network namespace with only 127.0.0.1. False if the
+// kernel does not allow that.
+bool isolate_network() {
+  const auto user = ::getuid();
+  const auto group = ::getgid();
+  if (::unshare(CLONE_NEWNET) != 0) {
+    // Without root, a network namespace needs a user namespace.
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0 ||
+        !write_line("/proc/self/uid_map", cat("0 ", user, " 1")) ||
+        !write_line("/proc/self/setgroups", "deny") ||
+        !write_line("/proc/self/gid_map", cat("0 ", group, " 1"))) {
+      return false;
+    }
+  }
+  return raise_loopback();
+}
+
+// The number of attempts in it to reach another address.
+std::int64_t count_outside_attempts() {
+  // Two lines for each protocol: the names of its counters, and the counters.
+  std::int64_t found = 0;
+  for (const char* const table : {"/proc/net/snmp", "/proc/net/snmp6"}) {
+    std::ifstream in(table);
+    std::string names;
+    for (std::string line; std::getline(in, line); names = line) {
+      std::istringstream columns(line);
+      std::string name;
+      std::int64_t value = 0;
+      if (line.starts_with("Ip6OutNoRoutes") && columns >> name >> value) {
+        found += value;
+      }
+      if (!line.starts_with("Ip: ") || !names.starts_with("Ip: ")) {
+        continue;
+      }
+      std::istringstream heads(names);
+      std::string count;
+      while (heads >> name && columns >> count) {
+        found += name == "OutNoRoutes" ? std::stoll(count) : 0;
+      }
+    }
+  }
+  return found;
+}
+
+// Whether attempts can be counted.
+bool can_count_attempts() {
+  const std::int64_t before = count_outside_attempts();
+  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket.is_open()) {
+    return false;
+  }
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(9);
+  address.sin_addr.s_addr = htonl(0xC0000201);  // 192.0.2.1, which is reserved for documentation
+  (void)::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  return count_outside_attempts() > before;
+}
 
 // The contents of an archive, one file after the other.
 std::string unpacked(const fs::path& file) {
@@ -52,8 +133,8 @@ std::string unpacked(const fs::path& file) {
 
 class Leaks {
  public:
-  Leaks(const std::string& program, bool is_netless)
-      : program_(fs::absolute(program)), is_netless_(is_netless) {
+  Leaks(const std::string& program, bool is_isolated)
+      : program_(fs::absolute(program)), is_isolated_(is_isolated) {
     auto server = fake::FakeProvider::start({.key = {}, .seed = 7});
     if (!server) {
       throw std::runtime_error(server.error().message);
@@ -77,7 +158,7 @@ class Leaks {
     }
     without_store();
     lost_server();
-    tally_.add("commands that could be done", done_ * 4 > tally_.tried * 3 ? "" : "too few");
+    tally_.add("commands that could be done", done_ * 4 > tally_.trials * 3 ? "" : "too few");
     return std::move(tally_);
   }
 
@@ -127,9 +208,9 @@ class Leaks {
         return fault;
       }
     }
-    const std::int64_t sought = is_netless_ ? ways_sought_out() : 0;
-    const bool went_out = sought > std::exchange(sought_, sought);
-    return went_out ? "wanted to speak to another machine" : "";
+    const std::int64_t attempts = is_isolated_ ? count_outside_attempts() : 0;
+    const bool is_new_attempt = attempts > std::exchange(attempts_, attempts);
+    return is_new_attempt ? "wanted to speak to another machine" : "";
   }
 
   std::string fault_in(const fs::path& path) const {
@@ -251,12 +332,12 @@ class Leaks {
   }
 
   std::string program_;
-  bool is_netless_;
+  bool is_isolated_;
   WorkFolder work_;
   std::unique_ptr<fake::FakeProvider> server_;
   std::vector<fs::path> planted_;
   std::string store_;
-  std::int64_t sought_ = ways_sought_out();
+  std::int64_t attempts_ = count_outside_attempts();
   std::size_t done_ = 0;
   Tally tally_;
 };
@@ -268,11 +349,11 @@ int run(std::vector<std::string> words) {
     return usage("rel_leaks PROGRAM");
   }
   ::umask(0);  // private files must be created with their mode
-  const bool is_netless = leave_network() && counts_ways_out();
-  if (!is_netless) {
+  const bool is_isolated = isolate_network() && can_count_attempts();
+  if (!is_isolated) {
     std::puts("leaks: no network of our own here, so nobody looks who is spoken to");
   }
-  return report("leaks", "program", Leaks(words[0], is_netless).try_all()) ? 0 : 1;
+  return report("leaks", "program", Leaks(words[0], is_isolated).try_all()) ? 0 : 1;
 }
 
 }  // namespace reprise::rel

@@ -1,10 +1,11 @@
 #include "life.h"
 
+#include "additions.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "life_parts.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
+#include "trial.h"
 
 namespace reprise::rel {
 namespace {
@@ -248,6 +249,22 @@ const std::vector<Kind>& kinds() {
 
 std::vector<LifeStep> life(Store& store) {
   return Steps(store).all();
+}
+
+Killed run_killed(const LifeStep& step,
+                  const std::function<Result<std::unique_ptr<Store>>()>& open) {
+  constexpr std::string_view kDone = "done";
+  const Ended ended = in_process([&](const Print& print) -> std::string {
+    const auto store = open();
+    const auto done = store ? step.run(**store) : Result<>(std::unexpected(store.error()));
+    if (!done) {
+      return done.error().message;
+    }
+    print(kDone);
+    return "";
+  });
+  const bool is_done = ended.output == kDone;
+  return {is_done, ended.fault + (is_done ? "" : ended.output)};
 }
 
 }  // namespace reprise::rel

@@ -3,7 +3,10 @@
 // The life of a store in the trials: a fixed sequence of steps, each one atomic call, and the
 // visible state of the store after each.
 
+#include <memory>
+
 #include "reprise/open_store.h"
+#include "reprise/store.h"
 
 namespace reprise::rel {
 
@@ -29,6 +32,16 @@ struct LifeStep {
 // The steps that the store supports. Uses only the capabilities of `store`.
 std::vector<LifeStep> life(Store& store);
 
+// A step in a separate process that is killed meanwhile.
+struct Killed {
+  bool is_done = false;  // the step had returned before the kill
+  std::string fault;     // the step failed, or the process ended unexpectedly; "" otherwise
+};
+
+// `open` is called in that process and must arrange for its death.
+Killed run_killed(const LifeStep& step,
+                  const std::function<Result<std::unique_ptr<Store>>()>& open);
+
 // The visible state of a store, as text; equal for stores with equal contents.
 struct Snapshot {
   std::string lasting;  // what must survive a power cut
@@ -37,6 +50,6 @@ struct Snapshot {
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 Result<Snapshot> take_snapshot(Store& store);
-bool has_session(const Snapshot& seen);
+bool has_session(const Snapshot& snapshot);
 
 }  // namespace reprise::rel

@@ -1,5 +1,3 @@
-#include "power_cut.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +14,7 @@
 #include "life.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 #include "writers.h"
 
 namespace reprise::rel {
@@ -32,11 +31,11 @@ struct Recorded {
 };
 
 Recorded record_life(const History& history) {
-  history.set_back_to(0);
-  Recorded out{DiskRecord(history.place()), {}, {}};
-  watch(history.place().native(), {}, &out.disk);
+  history.restore(0);
+  Recorded out{DiskRecord(history.location()), {}, {}};
+  watch(history.location().native(), {}, &out.disk);
   for (std::size_t step = 0; step < history.steps().size();) {
-    const auto store = history.kind().open(history.place(), {});
+    const auto store = history.kind().open(history.location(), {});
     const std::size_t end = std::min(step + kStepsOpen, history.steps().size());
     for (; step < end; ++step) {
       out.started.push_back(out.disk.changes());
@@ -76,11 +75,11 @@ constexpr std::size_t kMessagesBefore = 30;              // the log is not full 
 constexpr std::uintmax_t kDatabaseBytesMin = 1'000'000;  // after a checkpoint
 
 // The number of changes after the acknowledgement of each message.
-std::vector<std::size_t> fill_log(const Kind& kind, const std::filesystem::path& place,
+std::vector<std::size_t> fill_log(const Kind& kind, const std::filesystem::path& location,
                                   DiskRecord& disk) {
   std::vector<std::size_t> known;
-  watch(place.native(), {}, &disk);
-  const auto store = kind.open(place, {});
+  watch(location.native(), {}, &disk);
+  const auto store = kind.open(location, {});
   for (std::size_t i = 0; i < kMessages; ++i) {
     if (!store || !add_named(**store, name_of(0, 0, static_cast<int>(i)), kLongBytes)) {
       throw std::runtime_error("cannot fill the log");
@@ -88,7 +87,7 @@ std::vector<std::size_t> fill_log(const Kind& kind, const std::filesystem::path&
     known.push_back(disk.changes());
   }
   unwatch();
-  if (std::filesystem::file_size(place / "reprise.db") < kDatabaseBytesMin) {
+  if (std::filesystem::file_size(location / "reprise.db") < kDatabaseBytesMin) {
     throw std::runtime_error("the log has not gone into the database");
   }
   return known;
@@ -96,37 +95,38 @@ std::vector<std::size_t> fill_log(const Kind& kind, const std::filesystem::path&
 
 }  // namespace
 
-Tally cut_the_power_on_a_long_log(const Kind& kind, std::size_t states) {
+Tally simulate_power_cuts_of_long_log(const Kind& kind, std::size_t states) {
   const WorkFolder work;
-  const std::filesystem::path place = work.path() / "now";
-  begin_named(kind, place);
-  DiskRecord disk(place);
-  const std::vector<std::size_t> known = fill_log(kind, place, disk);
+  const std::filesystem::path location = work.path() / "now";
+  begin_named(kind, location);
+  DiskRecord disk(location);
+  const std::vector<std::size_t> known = fill_log(kind, location, disk);
   const std::size_t begin = known[kMessagesBefore];
   Tally tally;
   for (std::size_t i = 0; i < states; ++i) {
     const std::size_t cut = begin + i * (known.back() - begin) / states;
     const Arrival arrival = i % 2 == 0 ? Arrival::journalled : Arrival::minimal;
     std::minstd_rand chance(static_cast<unsigned>(i + 1));
-    disk.write_state(cut, arrival, chance, place);
+    disk.write_state(cut, arrival, chance, location);
     const auto acknowledged = std::ranges::upper_bound(known, cut) - known.begin();
     tally.add(cat(kind.name, ", a long log, power cut ", i, " after change ", cut),
-              examine_named(kind, place, 1, {{{0, 0}, static_cast<int>(acknowledged)}}));
+              examine_named(kind, location, 1, {{{0, 0}, static_cast<int>(acknowledged)}}));
   }
   return tally;
 }
 
-Tally cut_the_power(const History& history, std::size_t states) {
+Tally simulate_power_cuts(const History& history, std::size_t states) {
   const Recorded life = record_life(history);
   Tally tally;
   for (std::size_t i = 0; i < states; ++i) {
     const std::size_t cut = i * life.disk.changes() / states + 1;
     const Arrival arrival = i % 2 == 0 ? Arrival::journalled : Arrival::minimal;
     std::minstd_rand chance(static_cast<unsigned>(i + 1));
-    life.disk.write_state(cut, arrival, chance, history.place());
+    life.disk.write_state(cut, arrival, chance, history.location());
     const Bounds bounds = bounds_at(history, life, cut);
-    const Ended ended = in_process([&](const Say& /*say*/) {
-      return examine(history.kind(), history.place(), history.seen(bounds.durable, bounds.started),
+    const Ended ended = in_process([&](const Print& /*print*/) {
+      return examine(history.kind(), history.location(),
+                     history.snapshot(bounds.durable, bounds.started),
                      {.ignores_running = true, .allows_damage = bounds.started > bounds.durable});
     });
     tally.add(cat(history.kind().name, ", power cut ", i, " after change ", cut, " of ",

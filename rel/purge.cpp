@@ -1,13 +1,12 @@
-#include "purge.h"
-
+#include "additions.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "life.h"
-#include "life_parts.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {
@@ -39,8 +38,8 @@ Result<std::optional<BlobHash>> put(Store& store, int round) {
 
 // In another process: creates and purges a session with much text and references to the writer's
 // blobs.
-Result<> make_and_purge(const Kind& kind, const fs::path& place, int round) {
-  REPRISE_ASSIGN(const auto store, kind.open(place, {}));
+Result<> make_and_purge(const Kind& kind, const fs::path& location, int round) {
+  REPRISE_ASSIGN(const auto store, kind.open(location, {}));
   const bool words = store->capabilities().messages;
   REPRISE_ASSIGN(const auto blob, put(*store, round % 2 == 0 ? round : round + kRounds));
   Session session = empty_session(kPurged);
@@ -52,8 +51,8 @@ Result<> make_and_purge(const Kind& kind, const fs::path& place, int round) {
   return store->capabilities().trash->purge(session.info.id);
 }
 
-Result<> write_and_purge(const Kind& kind, const fs::path& place) {
-  REPRISE_ASSIGN(const auto store, kind.open(place, {}));
+Result<> write_and_purge(const Kind& kind, const fs::path& location) {
+  REPRISE_ASSIGN(const auto store, kind.open(location, {}));
   const Capabilities& holds = store->capabilities();
   const bool has_writer = holds.many_sessions;
   if (has_writer) {
@@ -61,8 +60,8 @@ Result<> write_and_purge(const Kind& kind, const fs::path& place) {
   }
   for (int round = 0; round < kRounds; ++round) {
     REPRISE_ASSIGN(const auto blob, put(*store, round));
-    const Ended other = in_process([&](const Say& /*say*/) {
-      const auto done = make_and_purge(kind, place, round);
+    const Ended other = in_process([&](const Print& /*print*/) {
+      const auto done = make_and_purge(kind, location, round);
       return done ? std::string() : done.error().message;
     });
     if (!other.output.empty() || !other.fault.empty()) {
@@ -82,9 +81,9 @@ Result<> write_and_purge(const Kind& kind, const fs::path& place) {
 
 }  // namespace
 
-std::string files_with_words(const fs::path& place) {
+std::string files_with_words(const fs::path& location) {
   std::string found;
-  for (const auto& entry : fs::recursive_directory_iterator(place)) {
+  for (const auto& entry : fs::recursive_directory_iterator(location)) {
     const auto bytes = entry.is_regular_file() ? read_file(entry.path()) : Result<std::string>("");
     if (!bytes || bytes->find(kPurgedWord) != std::string::npos) {
       found += cat(" ", entry.path().filename().native());
@@ -93,14 +92,14 @@ std::string files_with_words(const fs::path& place) {
   return found.empty() ? "" : cat("purged words stand in", found);
 }
 
-Tally purge_beside_others(const Kind& kind) {
+Tally purge_concurrently(const Kind& kind) {
   Tally tally;
   const WorkFolder work;
-  const fs::path place = work.path() / "now";
-  fs::create_directories(place);
-  const auto done = write_and_purge(kind, place);
+  const fs::path location = work.path() / "now";
+  fs::create_directories(location);
+  const auto done = write_and_purge(kind, location);
   tally.add(cat(kind.name, " written and purged at once"), done ? "" : done.error().message);
-  tally.add(cat(kind.name, " after purges"), files_with_words(place));
+  tally.add(cat(kind.name, " after purges"), files_with_words(location));
   return tally;
 }
 

@@ -1,5 +1,3 @@
-#include "real_disk.h"
-
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include "small_disk.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 #include "writers.h"
 
 namespace reprise::rel {
@@ -21,11 +20,11 @@ Tally cut_real_disks(const Kind& kind, std::size_t rounds) {
   for (const char* type : {"ext4", "xfs"}) {
     const WorkFolder work;
     const SmallDisk disk(type, work.path(), {.bytes = kXfsBytesMin});
-    const std::filesystem::path place = disk.path() / "now";
-    begin_named(kind, place);
+    const std::filesystem::path location = disk.path() / "now";
+    begin_named(kind, location);
     for (std::size_t i = 0; i < rounds; ++i) {
       const int round = static_cast<int>(i);
-      Writers writers(kind, place, round);
+      Writers writers(kind, location, round);
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 200'000));
       // After a real power cut, nothing is acknowledged. Here the writers live a little longer, and
       // a running sync may succeed although its journal does not reach the disk.
@@ -34,7 +33,7 @@ Tally cut_real_disks(const Kind& kind, std::size_t rounds) {
       writers.kill();
       disk.mount_again();
       tally.add(cat(kind.name, " on ", type, ", cut ", i),
-                examine_named(kind, place, round + 1, known));
+                examine_named(kind, location, round + 1, known));
     }
   }
   return tally;

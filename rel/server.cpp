@@ -8,10 +8,8 @@
 
 #include "additions.h"
 #include "base/text.h"
-#include "killed.h"
 #include "life.h"
 #include "network.h"
-#include "purge.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "run.h"
@@ -20,6 +18,7 @@
 #include "store/postgres/values.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {
@@ -28,7 +27,7 @@ using What = NetworkTrap::What;
 
 constexpr std::string_view kDone = "done";
 // Short, because a client that lost its server waits this long.
-constexpr std::chrono::milliseconds kImpatience{100};
+constexpr std::chrono::milliseconds kBusyTimeout{100};
 
 template <class T>
 T must(Result<T> result) {
@@ -40,7 +39,7 @@ T must(Result<T> result) {
 
 // A busy server is not a fault: requests that time out are repeated for a while.
 template <class Ask>
-auto patiently(const Ask& ask) {
+auto retry_timeouts(const Ask& ask) {
   constexpr int kTimesMax = 100;
   auto answer = ask();
   for (int i = 0; i < kTimesMax && !answer && answer.error().code == Code::timeout; ++i) {
@@ -56,17 +55,17 @@ class Lives {
     const std::string url_of_first = new_tenant();
     const auto store = must(open_store(url_of_first));
     steps_ = life(*store);
-    seen_.push_back(must(take_snapshot(*store)));
+    snapshots_.push_back(must(take_snapshot(*store)));
     for (const LifeStep& step : steps_) {
       if (const auto done = step.run(*store); !done) {
         throw std::runtime_error(cat(step.name, ": ", done.error().message));
       }
-      seen_.push_back(must(take_snapshot(*store)));
+      snapshots_.push_back(must(take_snapshot(*store)));
     }
   }
 
   const std::vector<LifeStep>& steps() const { return steps_; }
-  const Snapshot& seen(std::size_t steps) const { return seen_.at(steps); }
+  const Snapshot& snapshot(std::size_t steps) const { return snapshots_.at(steps); }
 
   // A tenant after the given number of steps; returns its URL.
   std::string after(std::size_t steps) {
@@ -82,9 +81,9 @@ class Lives {
 
   // Waits until the server has ended the work for clients that are gone.
   void settle() const {
-    const auto place = must(postgres::parse_url(cat(url_, "?application_name=watcher")));
+    const auto location = must(postgres::parse_url(cat(url_, "?application_name=watcher")));
     const auto connection = must(postgres::Connection::open(
-        place.servers.front(), std::chrono::steady_clock::now() + std::chrono::seconds(20)));
+        location.servers.front(), std::chrono::steady_clock::now() + std::chrono::seconds(20)));
     constexpr std::string_view kOthers =
         "SELECT count(*) AS others FROM pg_stat_activity WHERE application_name = 'life'";
     while (must(connection->run_one({kOthers})).integer(0, "others") > 0) {
@@ -98,7 +97,7 @@ class Lives {
   std::string url_;
   int tenants_ = 0;
   std::vector<LifeStep> steps_;
-  std::vector<Snapshot> seen_;
+  std::vector<Snapshot> snapshots_;
 };
 
 std::int64_t count_calls(Lives& lives, std::size_t step) {
@@ -119,20 +118,21 @@ std::string examine(const Lives& lives, const std::string& url, std::size_t step
   if (!store) {
     return cat("cannot be opened: ", store.error().message);
   }
-  const auto seen = take_snapshot(**store);
-  if (!seen) {
-    return cat("cannot be read: ", seen.error().message);
+  const auto snapshot = take_snapshot(**store);
+  if (!snapshot) {
+    return cat("cannot be read: ", snapshot.error().message);
   }
-  if (*seen != lives.seen(step + 1) && (must_be_done || *seen != lives.seen(step))) {
+  if (*snapshot != lives.snapshot(step + 1) &&
+      (must_be_done || *snapshot != lives.snapshot(step))) {
     return must_be_done ? "lost what was acknowledged" : "shows what never was";
   }
-  if (!has_session(*seen)) {
+  if (!has_session(*snapshot)) {
     return "";
   }
-  const auto added = add_one_more(**store);
+  const auto added = append_test_message(**store);
   const auto then =
       added ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(added.error()));
-  if (!then || !has_one_more(*then)) {
+  if (!then || !has_test_message(*then)) {
     return then ? "has lost the message it took afterwards"
                 : cat("takes no message: ", then.error().message);
   }
@@ -142,7 +142,7 @@ std::string examine(const Lives& lives, const std::string& url, std::size_t step
 
 std::string killed_at(Lives& lives, std::size_t step, std::int64_t at) {
   const std::string url = lives.after(step);
-  const Killed killed = run_to_death(lives.steps()[step], [&] {
+  const Killed killed = run_killed(lives.steps()[step], [&] {
     auto store = open_store(url);
     watch_network({.what = What::kill, .at = at});
     return store;
@@ -153,10 +153,10 @@ std::string killed_at(Lives& lives, std::size_t step, std::int64_t at) {
 // If the server is reachable again, the step succeeds by itself. Otherwise it fails with an error,
 // and can be repeated.
 std::string run_twice(const Lives& lives, const std::string& url, std::size_t step,
-                      const NetworkTrap& trap, const Say& say) {
+                      const NetworkTrap& trap, const Print& print) {
   const StoreOptions options =
-      trap.lasting ? StoreOptions{.busy_timeout = kImpatience} : StoreOptions{};
-  const auto store = patiently([&] { return open_store(url, options); });
+      trap.lasting ? StoreOptions{.busy_timeout = kBusyTimeout} : StoreOptions{};
+  const auto store = retry_timeouts([&] { return open_store(url, options); });
   if (!store) {
     return store.error().message;
   }
@@ -172,20 +172,20 @@ std::string run_twice(const Lives& lives, const std::string& url, std::size_t st
     if (!what.repeatable) {
       return "";
     }
-    const auto second = patiently([&] { return what.run(**store); });
-    const auto seen = patiently([&] { return take_snapshot(**store); });
-    if (!second && (!seen || *seen != lives.seen(step + 1))) {
+    const auto second = retry_timeouts([&] { return what.run(**store); });
+    const auto snapshot = retry_timeouts([&] { return take_snapshot(**store); });
+    if (!second && (!snapshot || *snapshot != lives.snapshot(step + 1))) {
       return cat("cannot be repeated: ", second.error().message, " (after ", reason, ")");
     }
   }
-  say(kDone);
+  print(kDone);
   return "";
 }
 
 std::string broken_at(Lives& lives, std::size_t step, const NetworkTrap& trap) {
   const std::string url = lives.after(step);
   const Ended ended =
-      in_process([&](const Say& say) { return run_twice(lives, url, step, trap, say); });
+      in_process([&](const Print& print) { return run_twice(lives, url, step, trap, print); });
   if (!ended.fault.empty() || ended.killed || (!ended.output.empty() && ended.output != kDone)) {
     return ended.fault + ended.output;
   }
@@ -237,10 +237,10 @@ int run(std::vector<std::string> words) {
     const std::string url = cat(words[1], "?tenant=purge");
     const Kind kind{
         .name = "postgres",
-        .open = [&url](const std::filesystem::path& /*place*/, const StoreOptions& options) {
+        .open = [&url](const std::filesystem::path& /*location*/, const StoreOptions& options) {
           return open_store(url, options);
         }};
-    return report(words[0], kind.name, purge_beside_others(kind)) ? 0 : 1;
+    return report(words[0], kind.name, purge_concurrently(kind)) ? 0 : 1;
   }
   Lives lives{words[1]};
   const Tally tally = words[0] == "kill" ? kill_at_every_call(lives) : break_at_every_call(lives);

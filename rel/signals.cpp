@@ -15,16 +15,15 @@
 #include <stdexcept>
 #include <vector>
 
+#include "answers.h"
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/text.h"
 #include "fake_provider/fake_provider.h"
-#include "held_server.h"
 #include "life.h"
 #include "program.h"
-#include "recorded.h"
 #include "run.h"
-#include "stored_answer.h"
+#include "stalling_server.h"
 #include "tally.h"
 #include "trial.h"
 
@@ -151,10 +150,10 @@ class Signals {
   std::string stopped_at(const Moment& moment) {
     reset();
     const Recorded& stream = *moment.stream;
-    HeldServer server;
+    StallingServer server;
     Program program(
         ask(moment.store, server.url(), {"--model", stream.question.model, stream.question.text}));
-    if (!server.take_request()) {
+    if (!server.accept_request()) {
       return "asked nothing";
     }
     auto hold = moment.is_saving ? std::optional(lock_store()) : std::nullopt;
@@ -253,7 +252,7 @@ class Signals {
 
   std::string stopped_connecting(int signal) {
     reset();
-    HeldServer server;
+    StallingServer server;
     server.fill_queue();
     Program program(ask(stores().front(), server.url(), {"hello"}));
     // The question must be stored before the request.

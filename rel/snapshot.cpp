@@ -33,11 +33,11 @@ std::string facts_of(const Session& session) {
   return out + "\n";
 }
 
-Result<> look_beside(Store& store, const SessionId& id, Snapshot& seen) {
+Result<> look_beside(Store& store, const SessionId& id, Snapshot& snapshot) {
   const Capabilities& can = store.capabilities();
   if (can.todos != nullptr) {
     REPRISE_ASSIGN(const auto todos, can.todos->todos(id));
-    seen.lasting += cat("todos ", todos_to_json(todos), "\n");
+    snapshot.lasting += cat("todos ", todos_to_json(todos), "\n");
   }
   if (can.artefacts != nullptr) {
     REPRISE_ASSIGN(const auto entries, can.artefacts->list_artefacts(id));
@@ -50,59 +50,59 @@ Result<> look_beside(Store& store, const SessionId& id, Snapshot& seen) {
       const std::string line =
           cat("artefact ", entry.step.value, " ", entry.name, " ", bytes.value_or("none"), "\n");
       if (entry.name != "raw") {
-        seen.lasting += line;
+        snapshot.lasting += line;
       } else if (entry.bytes > 0) {  // an empty new artefact counts as missing
-        seen.running += line;
+        snapshot.running += line;
       }
     }
   }
   if (can.signatures != nullptr) {
     REPRISE_ASSIGN(const Signature signature, can.signatures->signature(id));
-    seen.lasting += cat("signature ", to_string(signature), "\n");
+    snapshot.lasting += cat("signature ", to_string(signature), "\n");
   }
   if (can.partials != nullptr) {
     REPRISE_ASSIGN(const auto partial, can.partials->find_partial(id));
     if (partial) {
-      seen.running +=
+      snapshot.running +=
           cat("answering ", partial->answer.str(), " ", blocks_to_json(partial->blocks), "\n");
     }
   }
   return {};
 }
 
-Result<> look_at(Store& store, const SessionId& id, Snapshot& seen) {
+Result<> look_at(Store& store, const SessionId& id, Snapshot& snapshot) {
   REPRISE_ASSIGN(const Session session, get(store, id));
-  seen.lasting += facts_of(session);
+  snapshot.lasting += facts_of(session);
   REPRISE_ASSIGN(const ReadReport report, store.read(id, {}, [&](Message&& message) {
-    seen.lasting += cat(message.seq.value, " ", message_to_json(message), "\n");
+    snapshot.lasting += cat(message.seq.value, " ", message_to_json(message), "\n");
     return Flow::proceed;
   }));
-  add_damage(report.damage, seen.damage);
-  return look_beside(store, id, seen);
+  add_damage(report.damage, snapshot.damage);
+  return look_beside(store, id, snapshot);
 }
 
 }  // namespace
 
 Result<Snapshot> take_snapshot(Store& store) {
-  Snapshot seen;
+  Snapshot snapshot;
   REPRISE_ASSIGN(SessionPage page,
                  store.list({.states = {SessionState::active, SessionState::closed,
                                         SessionState::archived, SessionState::trashed},
                              .limit = kPageMax}));
-  add_damage(page.damage, seen.damage);
+  add_damage(page.damage, snapshot.damage);
   std::ranges::sort(page.sessions, {}, &SessionInfo::id);
   for (const SessionInfo& info : page.sessions) {
-    REPRISE_TRY(look_at(store, info.id, seen));
+    REPRISE_TRY(look_at(store, info.id, snapshot));
   }
   if (store.capabilities().current_session != nullptr) {
     REPRISE_ASSIGN(const auto current, store.capabilities().current_session->current());
-    seen.lasting += cat("current ", current ? current->str() : "none", "\n");
+    snapshot.lasting += cat("current ", current ? current->str() : "none", "\n");
   }
-  return seen;
+  return snapshot;
 }
 
-bool has_session(const Snapshot& seen) {
-  return seen.lasting.contains(" head ");
+bool has_session(const Snapshot& snapshot) {
+  return snapshot.lasting.contains(" head ");
 }
 
 }  // namespace reprise::rel

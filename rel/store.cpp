@@ -11,23 +11,14 @@
 #include <stdexcept>
 #include <vector>
 
-#include "backups.h"
-#include "clock_life.h"
-#include "crowd.h"
-#include "durable.h"
-#include "full_disk.h"
 #include "history.h"
-#include "kill_points.h"
 #include "life.h"
-#include "power_cut.h"
-#include "purge.h"
-#include "real_disk.h"
 #include "reprise/error.h"
 #include "run.h"
 #include "small_disk.h"
 #include "tally.h"
 #include "trial.h"
-#include "upgrade.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {
@@ -70,26 +61,26 @@ Tally contend(const Kind& kind, const Effort& effort) {
   Tally tally;
   if (kind.name != "sqlite" && kind.name != "chatdir") {
     for (int i = 0; i < effort.whole_files; ++i) {
-      tally += write_beside_each_other(kind, {.writers = 8, .messages = 30});
-      tally += write_beside_each_other(kind, {.writers = 16, .messages = 10});
+      tally += write_concurrently(kind, {.writers = 8, .messages = 30});
+      tally += write_concurrently(kind, {.writers = 16, .messages = 10});
     }
     return tally;
   }
-  tally += write_beside_each_other(kind, {.writers = 8, .messages = effort.messages});
-  tally += write_beside_each_other(kind, {.writers = 16, .messages = effort.messages / 5});
+  tally += write_concurrently(kind, {.writers = 8, .messages = effort.messages});
+  tally += write_concurrently(kind, {.writers = 16, .messages = effort.messages / 5});
   if (kind.name == "sqlite") {
     // Long messages fill the log, so that it is checkpointed repeatedly.
-    tally += write_beside_each_other(
-        kind, {.writers = 8, .messages = effort.messages / 5, .bytes = 50'000});
+    tally +=
+        write_concurrently(kind, {.writers = 8, .messages = effort.messages / 5, .bytes = 50'000});
   }
   return tally;
 }
 
 Tally cut_power(const Kind& kind, const Effort& effort) {
   const WorkFolder work;
-  Tally tally = cut_the_power(History(kind, work.path()), effort.power_cuts);
+  Tally tally = simulate_power_cuts(History(kind, work.path()), effort.power_cuts);
   if (kind.name == "sqlite") {
-    tally += cut_the_power_on_a_long_log(kind, effort.log_cuts);
+    tally += simulate_power_cuts_of_long_log(kind, effort.log_cuts);
   }
   return tally;
 }
@@ -105,27 +96,25 @@ const std::map<std::string_view, Trial>& trials() {
        })},
       {"power", cut_power},
       {"durable",
-       [](const Kind& kind, const Effort& /*effort*/) { return leave_nothing_unsynced(kind); }},
+       [](const Kind& kind, const Effort& /*effort*/) { return check_durability(kind); }},
       {"clock", on_history([](const History& history, const Effort& /*effort*/) {
-         return live_under_clocks(history);
+         return run_with_wrong_clocks(history);
        })},
       {"upgrade",
        [](const Kind& kind, const Effort& effort) {
-         return take_over(kind) += copy_and_die(kind, effort.copy_stride);
+         return upgrade_stores(kind) += kill_copies(kind, effort.copy_stride);
        }},
       {"crowd",
-       [](const Kind& kind, const Effort& effort) { return kill_crowds(kind, effort.crowds); }},
+       [](const Kind& kind, const Effort& effort) { return kill_writers(kind, effort.crowds); }},
       {"disk", [](const Kind& kind,
                   const Effort& effort) { return cut_real_disks(kind, effort.disk_cuts); }},
-      {"full",
-       [](const Kind& kind, const Effort& /*effort*/) {
-         return fill_disks(kind) += die_while_purging(kind);
-       }},
+      {"full", [](const Kind& kind,
+                  const Effort& /*effort*/) { return fill_disks(kind) += kill_purges(kind); }},
       {"contention", contend},
       {"purge",
-       [](const Kind& kind, const Effort& /*effort*/) { return purge_beside_others(kind); }},
+       [](const Kind& kind, const Effort& /*effort*/) { return purge_concurrently(kind); }},
       {"stop",
-       [](const Kind& kind, const Effort& effort) { return stop_the_holder(kind, effort.stops); }},
+       [](const Kind& kind, const Effort& effort) { return stop_lock_holder(kind, effort.stops); }},
   };
   return all;
 }
@@ -135,8 +124,8 @@ bool needs_root(std::string_view trial) {
 }
 
 // The beginning of a life without long messages. See golden/README.md.
-void write_golden(const Kind& kind, const std::filesystem::path& place) {
-  const std::filesystem::path folder = place / kind.name;
+void write_golden(const Kind& kind, const std::filesystem::path& location) {
+  const std::filesystem::path folder = location / kind.name;
   std::filesystem::create_directories(folder);
   const auto store = kind.open(folder, {});
   for (const LifeStep& step : store ? life(**store) : std::vector<LifeStep>()) {

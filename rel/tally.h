@@ -10,7 +10,7 @@
 namespace reprise::rel {
 
 struct Tally {
-  std::size_t tried = 0;
+  std::size_t trials = 0;
   std::vector<std::string> faults;  // one line each
   void add(std::string_view what, const std::string& fault);
   Tally& operator+=(const Tally& other);

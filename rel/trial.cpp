@@ -22,16 +22,16 @@ namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 
 // The child's side.
-[[noreturn]] void run(const std::function<std::string(const Say&)>& trial, int out) {
-  const Say say = [out](std::string_view text) {
+[[noreturn]] void run(const std::function<std::string(const Print&)>& trial, int out) {
+  const Print print = [out](std::string_view text) {
     if (!write_all(out, text, "the pipe")) {
       ::_exit(1);  // the parent is gone
     }
   };
   try {
-    say(trial(say));
+    print(trial(print));
   } catch (const std::exception& error) {
-    say(cat("an exception: ", error.what()));
+    print(cat("an exception: ", error.what()));
   }
   ::_exit(0);
 }
@@ -56,7 +56,8 @@ bool read_until(int in, steady_clock::time_point deadline, std::string& out) {
 
 }  // namespace
 
-Ended in_process(const std::function<std::string(const Say&)>& trial, std::chrono::seconds limit) {
+Ended in_process(const std::function<std::string(const Print&)>& trial,
+                 std::chrono::seconds limit) {
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
     return {.output = {}, .fault = "no pipe"};

@@ -18,11 +18,11 @@ struct Ended {
   std::string fault;    // an unexpected end: "signal 11"…; "" if there was none
 };
 
-using Say = std::function<void(std::string_view)>;
+using Print = std::function<void(std::string_view)>;
 
 // Runs `trial` in a forked process until it returns, dies, or reaches the limit. Its output up to a
 // kill is complete.
-Ended in_process(const std::function<std::string(const Say& say)>& trial,
+Ended in_process(const std::function<std::string(const Print& print)>& trial,
                  std::chrono::seconds limit = std::chrono::seconds(20));
 
 // Replaces `to` by a copy of the folder `from`.

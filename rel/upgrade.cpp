@@ -1,5 +1,3 @@
-#include "upgrade.h"
-
 #include <algorithm>
 #include <charconv>
 
@@ -14,14 +12,16 @@
 #include "reprise/open_store.h"
 #include "tally.h"
 #include "trial.h"
+#include "trials.h"
 
 namespace reprise::rel {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string in_text(const Result<Snapshot>& seen) {
-  return seen ? cat(seen->lasting, seen->running, seen->damage) : cat(seen.error().message, "\n");
+std::string in_text(const Result<Snapshot>& snapshot) {
+  return snapshot ? cat(snapshot->lasting, snapshot->running, snapshot->damage)
+                  : cat(snapshot.error().message, "\n");
 }
 
 // Removes what depends on path and time: the id of a session without one is derived from its path,
@@ -40,17 +40,17 @@ std::string without_place(std::string text, const Kind& kind) {
   return text;
 }
 
-std::string look_with(const Kind& kind, const fs::path& place, Access access) {
-  const auto store = kind.open(place, {.access = access});
+std::string opened_state(const Kind& kind, const fs::path& location, Access access) {
+  const auto store = kind.open(location, {.access = access});
   return without_place(
       in_text(store ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(store.error()))),
       kind);
 }
 
 // The names and bytes of all files.
-std::string bytes_below(const fs::path& place) {
+std::string bytes_below(const fs::path& location) {
   std::vector<std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(place)) {
+  for (const auto& entry : fs::recursive_directory_iterator(location)) {
     if (entry.is_regular_file()) {
       files.push_back(cat(entry.path().native(), "\n", read_file(entry.path()).value_or("?")));
     }
@@ -74,8 +74,8 @@ std::string difference(std::string_view is, std::string_view should) {
 }
 
 // Adds a turn to every session that accepts one, with its own operation id; idempotent.
-Result<> add_turns(const Kind& kind, const fs::path& place) {
-  REPRISE_ASSIGN(const auto store, kind.open(place, {}));
+Result<> add_turns(const Kind& kind, const fs::path& location) {
+  REPRISE_ASSIGN(const auto store, kind.open(location, {}));
   REPRISE_ASSIGN(const SessionPage page, store->list({}));
   for (const SessionInfo& info : page.sessions) {
     REPRISE_TRY(add_turn(*store, info.id));
@@ -85,12 +85,12 @@ Result<> add_turns(const Kind& kind, const fs::path& place) {
 
 // Runs `work` in a separate process that is killed at this change; 0 for no kill. True if it
 // completed.
-bool do_and_die(const fs::path& place, std::int64_t at, const std::function<Result<>()>& work,
+bool do_and_die(const fs::path& location, std::int64_t at, const std::function<Result<>()>& work,
                 std::string& fault) {
-  const Ended ended = in_process([&](const Say& say) -> std::string {
-    watch(place.native(), {.what = at == 0 ? Trap::What::nothing : Trap::What::kill, .at = at});
+  const Ended ended = in_process([&](const Print& print) -> std::string {
+    watch(location.native(), {.what = at == 0 ? Trap::What::nothing : Trap::What::kill, .at = at});
     const auto done = work();
-    say(done ? "done" : done.error().message);
+    print(done ? "done" : done.error().message);
     return "";
   });
   if (!ended.killed && ended.output != "done") {
@@ -99,55 +99,55 @@ bool do_and_die(const fs::path& place, std::int64_t at, const std::function<Resu
   return ended.output == "done";
 }
 
-std::int64_t count_changes(const fs::path& place, const std::function<Result<>()>& work) {
-  const Ended ended = in_process([&](const Say& /*say*/) {
-    watch(place.native());
+std::int64_t count_changes(const fs::path& location, const std::function<Result<>()>& work) {
+  const Ended ended = in_process([&](const Print& /*print*/) {
+    watch(location.native());
     const auto done = work();
-    return done ? std::to_string(calls_seen().changes) : std::string("0");
+    return done ? std::to_string(call_counts().changes) : std::string("0");
   });
   std::int64_t out = 0;
   std::from_chars(ended.output.data(), ended.output.data() + ended.output.size(), out);
   return out;
 }
 
-void take_over_one(const Kind& kind, const GoldenStore& golden, const fs::path& place,
+void upgrade_store(const Kind& kind, const GoldenStore& golden, const fs::path& location,
                    Tally& tally) {
-  golden.put(place);
-  if (golden.seen().empty()) {
-    golden.keep(look_with(kind, place, Access::read));
+  golden.install(location);
+  if (golden.expected().empty()) {
+    golden.save(opened_state(kind, location, Access::read));
   }
-  const std::string before = bytes_below(place);
+  const std::string before = bytes_below(location);
   tally.add(cat(golden.name(), ", read"),
-            difference(look_with(kind, place, Access::read), golden.seen()));
+            difference(opened_state(kind, location, Access::read), golden.expected()));
   tally.add(cat(golden.name(), ", files"),
-            bytes_below(place) == before ? "" : "reading has changed a file");
+            bytes_below(location) == before ? "" : "reading has changed a file");
   tally.add(cat(golden.name(), ", taken over"),
-            difference(look_with(kind, place, Access::write), golden.seen()));
-  golden.put(place);
-  const auto work = [&] { return add_turns(kind, place); };
-  const std::int64_t changes = count_changes(place, work);
-  const std::string after = look_with(kind, place, Access::read);
+            difference(opened_state(kind, location, Access::write), golden.expected()));
+  golden.install(location);
+  const auto work = [&] { return add_turns(kind, location); };
+  const std::int64_t changes = count_changes(location, work);
+  const std::string after = opened_state(kind, location, Access::read);
   tally.add(cat(golden.name(), ", gone on with"),
-            changes > 0 && after.size() > golden.seen().size() ? "" : cat("shows ", after));
+            changes > 0 && after.size() > golden.expected().size() ? "" : cat("shows ", after));
   for (std::int64_t at = 1; at <= changes; ++at) {
-    golden.put(place);
+    golden.install(location);
     std::string fault;
-    const bool done = do_and_die(place, at, work, fault);
+    const bool done = do_and_die(location, at, work, fault);
     if (fault.empty() && done) {
-      fault = difference(look_with(kind, place, Access::read), after);
+      fault = difference(opened_state(kind, location, Access::read), after);
     }
     if (fault.empty()) {
       std::string again;
-      do_and_die(place, 0, work, again);
-      fault = again + difference(look_with(kind, place, Access::read), after);
+      do_and_die(location, 0, work, again);
+      fault = again + difference(opened_state(kind, location, Access::read), after);
     }
     tally.add(cat(golden.name(), ", killed at change ", at, " of ", changes), fault);
   }
 }
 
 // Copies every session like `reprise copy`.
-Result<> copy_all(Store& source, const Kind& kind, const fs::path& place) {
-  REPRISE_ASSIGN(const auto target, kind.open(place, {}));
+Result<> copy_all(Store& source, const Kind& kind, const fs::path& location) {
+  REPRISE_ASSIGN(const auto target, kind.open(location, {}));
   REPRISE_ASSIGN(const SessionPage page,
                  source.list({.states = {SessionState::active, SessionState::closed,
                                          SessionState::archived}}));
@@ -163,41 +163,42 @@ Result<> copy_all(Store& source, const Kind& kind, const fs::path& place) {
 
 }  // namespace
 
-Tally take_over(const Kind& kind) {
+Tally upgrade_stores(const Kind& kind) {
   Tally tally;
   const WorkFolder work;
   for (const GoldenStore& golden : GoldenStore::all(kind)) {
-    take_over_one(kind, golden, work.path() / "now", tally);
+    upgrade_store(kind, golden, work.path() / "now", tally);
   }
   return tally;
 }
 
-Tally copy_and_die(const Kind& kind, std::int64_t stride) {
+Tally kill_copies(const Kind& kind, std::int64_t stride) {
   Tally tally;
   const WorkFolder work;
   const Kind& source_kind = kinds().front();
   const History history(source_kind, work.path());
-  const fs::path place = work.path() / "copy";
+  const fs::path location = work.path() / "copy";
   const auto copy = [&]() -> Result<> {
-    REPRISE_ASSIGN(const auto source, source_kind.open(history.place(), {.access = Access::read}));
-    return copy_all(*source, kind, place);
+    REPRISE_ASSIGN(const auto source,
+                   source_kind.open(history.location(), {.access = Access::read}));
+    return copy_all(*source, kind, location);
   };
   const auto empty = [&] {
-    fs::remove_all(place);
-    fs::create_directories(place);
+    fs::remove_all(location);
+    fs::create_directories(location);
   };
   empty();
-  const std::int64_t changes = count_changes(place, copy);
-  const std::string all = look_with(kind, place, Access::read);
+  const std::int64_t changes = count_changes(location, copy);
+  const std::string all = opened_state(kind, location, Access::read);
   for (std::int64_t at = 1; at <= changes; at += stride) {
     empty();
     std::string fault;
-    do_and_die(place, at, copy, fault);
+    do_and_die(location, at, copy, fault);
     std::string again;
-    do_and_die(place, 0, copy, again);
+    do_and_die(location, 0, copy, again);
     fault += again;
     tally.add(cat("copy into ", kind.name, ", killed at change ", at, " of ", changes),
-              fault + difference(look_with(kind, place, Access::read), all));
+              fault + difference(opened_state(kind, location, Access::read), all));
   }
   return tally;
 }

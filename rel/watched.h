@@ -13,14 +13,14 @@ namespace reprise::rel {
 
 int open_watched(int folder, const char* path, int flags, unsigned mode);
 int close_watched(int fd);
-// `place` is null for the file's current offset.
-ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* place);
-ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* place);
+// `position` is null for the file's current offset.
+ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* position);
+ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* position);
 ssize_t writev_watched(int fd, const iovec* parts, int count);
 int sync_watched(int fd, long call);
 // With fstatat()'s flags; an empty path with AT_EMPTY_PATH is the folder or file itself.
-int look_watched(int folder, const char* path, void* out, int flags);
-int look_watched(int folder, const char* path, int flags, unsigned mask, void* out);
+int stat_watched(int folder, const char* path, void* out, int flags);
+int stat_watched(int folder, const char* path, int flags, unsigned mask, void* out);
 // Whether reading the next entry of a listed folder must fail.
 bool fails_to_list(int folder);
 int control_watched(int fd, int command, long argument);

@@ -89,9 +89,9 @@ int Process::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void begin_named(const Kind& kind, const fs::path& place) {
-  fs::create_directories(place);
-  const auto store = kind.open(place, {});
+void begin_named(const Kind& kind, const fs::path& location) {
+  fs::create_directories(location);
+  const auto store = kind.open(location, {});
   const auto done = store ? create_named(**store) : Result<>(std::unexpected(store.error()));
   if (!done) {
     throw std::runtime_error(done.error().message);
@@ -102,8 +102,8 @@ std::string name_of(int round, int writer, int number) {
   return cat(round, ".", writer, ".", number);
 }
 
-int write_as(const Kind& kind, const fs::path& place, const Writing& writing) {
-  const auto store = kind.open(place, {.busy_timeout = std::chrono::minutes(2)});
+int write_as(const Kind& kind, const fs::path& location, const Writing& writing) {
+  const auto store = kind.open(location, {.busy_timeout = std::chrono::minutes(2)});
   if (!store) {
     return 1;
   }
@@ -120,12 +120,12 @@ int write_as(const Kind& kind, const fs::path& place, const Writing& writing) {
   return 0;
 }
 
-Writers::Writers(const Kind& kind, const fs::path& place, int round) : round_(round) {
+Writers::Writers(const Kind& kind, const fs::path& location, int round) : round_(round) {
   auto [in, out] = make_pipe();
   acknowledged_ = std::move(in);
   for (int writer = 0; writer < kWriters; ++writer) {
     writers_.emplace_back([&, &to = out] {
-      return write_as(kind, place, {.round = round, .writer = writer, .acknowledged = to.get()});
+      return write_as(kind, location, {.round = round, .writer = writer, .acknowledged = to.get()});
     });
   }
 }
@@ -146,10 +146,10 @@ const Acknowledged& Writers::kill() {
   return known();
 }
 
-std::string examine_named(const Kind& kind, const fs::path& place, int next,
+std::string examine_named(const Kind& kind, const fs::path& location, int next,
                           const Acknowledged& known) {
-  const Ended ended = in_process([&](const Say& /*say*/) -> std::string {
-    const auto store = kind.open(place, {});
+  const Ended ended = in_process([&](const Print& /*print*/) -> std::string {
+    const auto store = kind.open(location, {});
     if (!store) {
       return store.error().message;
     }

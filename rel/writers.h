@@ -34,7 +34,7 @@ class Process {
 };
 
 // Creates a store with the session for all writers.
-void begin_named(const Kind& kind, const std::filesystem::path& place);
+void begin_named(const Kind& kind, const std::filesystem::path& location);
 
 std::string name_of(int round, int writer, int number);
 
@@ -46,12 +46,12 @@ struct Writing {
   int acknowledged = -1;  // a file to which the count is written after each message
 };
 // Returns 0, or an exit code for the failure.
-int write_as(const Kind& kind, const std::filesystem::path& place, const Writing& writing);
+int write_as(const Kind& kind, const std::filesystem::path& location, const Writing& writing);
 
 // Four processes that write continuously.
 class Writers {
  public:
-  Writers(const Kind& kind, const std::filesystem::path& place, int round);
+  Writers(const Kind& kind, const std::filesystem::path& location, int round);
   // The acknowledgements so far.
   const Acknowledged& known();
   // Kills all of them. Returns the acknowledgements until then.
@@ -68,9 +68,9 @@ class Writers {
 // acknowledged, and without duplicates.
 std::string check_named(const std::vector<std::string>& names, const Acknowledged& known);
 
-// The same for the store at `place`, and that it accepts another message. `next` is an unused round
+// The same for the store at `location`, and that it accepts another message. `next` is an unused round
 // for its name.
-std::string examine_named(const Kind& kind, const std::filesystem::path& place, int next,
+std::string examine_named(const Kind& kind, const std::filesystem::path& location, int next,
                           const Acknowledged& known);
 
 }  // namespace reprise::rel

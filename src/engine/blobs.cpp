@@ -13,7 +13,7 @@ namespace reprise {
 namespace {
 
 constexpr std::string_view kBytesField = "blob_bytes";  // the size of a result's blob
-constexpr std::string_view kBase64Mark = ";base64,";
+constexpr std::string_view kBase64Marker = ";base64,";
 
 Blobs* blobs_of(Store* store) {
   return store == nullptr ? nullptr : store->capabilities().blobs;
@@ -74,8 +74,8 @@ TokenCount blob_tokens(const Message& message) {
     for (const ExtraField& field : result->extra) {
       if (field.name == kBytesField) {
         const auto& digits = field.value.text();
-        const bool small = digits.size() < 10 && std::ranges::all_of(digits, is_ascii_digit);
-        bytes = small ? std::min<std::int64_t>(bytes, std::stol(digits)) : bytes;
+        const bool is_small = digits.size() < 10 && std::ranges::all_of(digits, is_ascii_digit);
+        bytes = is_small ? std::min<std::int64_t>(bytes, std::stol(digits)) : bytes;
       }
     }
     tokens += {bytes / 4};
@@ -85,12 +85,12 @@ TokenCount blob_tokens(const Message& message) {
 
 ImageBlock stored_image(Store* store, ImageBlock image, const BlobSink& on_put) {
   Blobs* blobs = blobs_of(store);
-  const auto mark = image.url.find(kBase64Mark);
+  const auto marker = image.url.find(kBase64Marker);
   if (blobs == nullptr || image.blob || !image.url.starts_with("data:") ||
-      mark == std::string::npos) {
+      marker == std::string::npos) {
     return image;
   }
-  const std::string_view base64 = std::string_view(image.url).substr(mark + kBase64Mark.size());
+  const std::string_view base64 = std::string_view(image.url).substr(marker + kBase64Marker.size());
   const auto bytes = base64_decode(base64);
   if (!bytes) {
     return image;
@@ -98,7 +98,7 @@ ImageBlock stored_image(Store* store, ImageBlock image, const BlobSink& on_put) 
   if (auto hash = blobs->put_blob(*bytes); hash) {
     on_put(*hash, *bytes);
     if (image.media_type.empty()) {
-      image.media_type = image.url.substr(5, mark - 5);
+      image.media_type = image.url.substr(5, marker - 5);
     }
     image.blob = *std::move(hash);
     image.url.clear();
@@ -117,7 +117,7 @@ Result<std::string> image_data_url(Store* store, const BlobHash& blob,
   if (!type.starts_with("image/") && type != model::kPdf) {
     return fail(Code::invalid_argument, "the image is of an unknown type");
   }
-  return cat("data:", type, kBase64Mark, base64_encode(bytes));
+  return cat("data:", type, kBase64Marker, base64_encode(bytes));
 }
 
 }  // namespace reprise

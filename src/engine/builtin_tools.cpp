@@ -42,13 +42,13 @@ Result<Fd> open_beneath(int folder, const std::string& name, int flags) {
   open_how how{};
   how.flags = static_cast<unsigned>(flags) | static_cast<unsigned>(O_CLOEXEC);
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  for (int tries = 0;; ++tries) {
+  for (int attempts = 0;; ++attempts) {
     const long fd = ::syscall(SYS_openat2, folder, name.c_str(), &how, sizeof how);
     if (fd >= 0) {
       return Fd(static_cast<int>(fd));
     }
     // EAGAIN: something was renamed during the lookup.
-    if ((errno != EINTR && errno != EAGAIN) || tries > 100) {
+    if ((errno != EINTR && errno != EAGAIN) || attempts > 100) {
       return std::unexpected(open_error(name, errno));
     }
   }
@@ -59,11 +59,11 @@ std::string relative_name(const fs::path& root, const std::string& name) {
   if (!name.starts_with('/')) {
     return name.empty() ? "." : name;
   }
-  const std::string beginning = root.native().ends_with('/') ? root.native() : root.native() + '/';
+  const std::string prefix = root.native().ends_with('/') ? root.native() : root.native() + '/';
   if (name == root.native()) {
     return ".";
   }
-  return name.starts_with(beginning) ? name.substr(beginning.size()) : name;
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
 }
 
 constexpr std::size_t kNameBytesMax = 64;
@@ -89,7 +89,7 @@ std::optional<std::string> ToolArguments::text(std::string_view name) {
   json::Scanner scanner(value);
   std::string out;
   if (!scanner.string(out)) {
-    problem_ = cat("\"", name, "\" must be a string");
+    error_ = cat("\"", name, "\" must be a string");
     return std::nullopt;
   }
   return out;
@@ -103,14 +103,14 @@ std::optional<std::int64_t> ToolArguments::integer(std::string_view name) {
   json::Scanner scanner(value);
   std::int64_t out = 0;
   if (!scanner.integer(out)) {
-    problem_ = cat("\"", name, "\" must be an integer");
+    error_ = cat("\"", name, "\" must be an integer");
     return std::nullopt;
   }
   return out;
 }
 
 Result<> ToolArguments::check() const {
-  return problem_.empty() ? Result<>() : fail(Code::invalid_argument, problem_);
+  return error_.empty() ? Result<>() : fail(Code::invalid_argument, error_);
 }
 
 RawJson object_schema(std::string_view properties, std::string_view required) {
@@ -140,8 +140,9 @@ Result<Fd> open_inside(const fs::path& root, const std::string& name, EntryKind 
   // effects.
   REPRISE_ASSIGN(const Fd opened, open_beneath(folder.get(), relative, O_PATH));
   REPRISE_ASSIGN(const struct stat status, status_of(opened.get(), name));
-  const bool fits = kind == EntryKind::file ? S_ISREG(status.st_mode) : S_ISDIR(status.st_mode);
-  if (!fits) {
+  const bool is_expected_kind =
+      kind == EntryKind::file ? S_ISREG(status.st_mode) : S_ISDIR(status.st_mode);
+  if (!is_expected_kind) {
     return fail(Code::invalid_argument, cat("\"", name, "\" is not a ",
                                             kind == EntryKind::file ? "regular file" : "folder"));
   }

@@ -20,7 +20,7 @@ class ToolArguments {
 
  private:
   const RawJson& input_;
-  std::string problem_;
+  std::string error_;
 };
 
 // The JSON Schema of an object with these properties.

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <stop_token>
-#include <type_traits>
 
 #include "base/text.h"
 #include "engine/blobs.h"
+#include "engine/history.h"
 #include "engine/message_of.h"
 #include "engine/record.h"
 #include "engine/request_plan.h"
@@ -24,12 +24,12 @@ bool has_content(const Block& block) {
 }
 
 Result<> check_input(const std::vector<Block>& blocks) {
-  const auto unfit = [](const Block& block) {
+  const auto is_not_input = [](const Block& block) {
     return std::holds_alternative<ToolUseBlock>(block) ||
            std::holds_alternative<ToolResultBlock>(block) ||
            std::holds_alternative<ThinkingBlock>(block);
   };
-  if (std::ranges::any_of(blocks, unfit)) {
+  if (std::ranges::any_of(blocks, is_not_input)) {
     return fail(Code::invalid_argument, "a question can contain only text and images");
   }
   if (std::ranges::none_of(blocks, has_content)) {
@@ -39,12 +39,12 @@ Result<> check_input(const std::vector<Block>& blocks) {
 }
 
 std::vector<Block> with_stored_images(Record& record, std::vector<Block> blocks) {
-  const BlobSink note = [&record](const BlobHash& hash, std::string_view bytes) {
-    record.note_blob(hash, bytes);
+  const BlobSink record_blob = [&record](const BlobHash& hash, std::string_view bytes) {
+    record.record_blob(hash, bytes);
   };
   for (Block& block : blocks) {
     if (auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
-      block = stored_image(record.store(), std::move(*image), note);
+      block = stored_image(record.store(), std::move(*image), record_blob);
     }
   }
   return blocks;
@@ -74,7 +74,7 @@ ConversationOptions with_model(ConversationOptions options, const Session& sessi
 constexpr std::int64_t kMessageTokens = 4;
 constexpr std::int64_t kImageTokens = 1000;
 
-struct Counted {
+struct CharacterCounts {
   std::int64_t ascii = 0;
   std::int64_t others = 0;
   std::int64_t images = 0;
@@ -87,24 +87,6 @@ struct Counted {
     }
   }
 };
-
-void count(Counted& counted, const Block& block) {
-  std::visit(
-      [&counted](const auto& one) {
-        using Kind = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<Kind, ToolUseBlock>) {
-          counted.add(one.name);
-          counted.add(one.input.text());
-        } else if constexpr (std::is_same_v<Kind, ImageBlock>) {
-          ++counted.images;
-        } else if constexpr (std::is_same_v<Kind, UnknownBlock>) {
-          counted.add(one.json.text());
-        } else {
-          counted.add(one.text);
-        }
-      },
-      block);
-}
 
 }  // namespace
 
@@ -308,12 +290,12 @@ bool Conversation::is_session_stored() const {
 }
 
 TokenCount estimate_tokens(const Message& message) {
-  Counted counted;
+  CharacterCounts counts;
   for (const Block& block : message.blocks) {
-    count(counted, block);
+    for_each_text(block, [&counts](std::string_view text) { counts.add(text); });
+    counts.images += std::holds_alternative<ImageBlock>(block) ? 1 : 0;
   }
-  return {kMessageTokens + counted.images * kImageTokens + counted.others +
-          (counted.ascii + 3) / 4};
+  return {kMessageTokens + counts.images * kImageTokens + counts.others + (counts.ascii + 3) / 4};
 }
 
 }  // namespace reprise

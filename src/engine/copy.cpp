@@ -29,7 +29,7 @@ using engine::reduce;
 constexpr std::int64_t kBatch = 1000;
 constexpr std::int64_t kBatchBytes = 512 << 10;
 constexpr std::size_t kNameMax = 100;
-constexpr std::string_view kKeepsResponses = "openai-responses";
+constexpr std::string_view kStoringProvider = "openai-responses";
 
 // `replaced` is where the messages replace others.
 Result<OperationId> operation_for(const SessionId& id, Seq at, const std::vector<Message>& messages,
@@ -56,7 +56,7 @@ bool is_version_4(const SessionId& id) {
 // An answer whose id is sufficient to continue from.
 bool ends_stored_turn(const Message& message) {
   return message.role == role::kAssistant && message.state == MessageState::complete &&
-         message.provider == kKeepsResponses && !message.response_id.empty() &&
+         message.provider == kStoringProvider && !message.response_id.empty() &&
          std::ranges::none_of(message.blocks, [](const Block& block) {
            return std::holds_alternative<ToolUseBlock>(block);
          });
@@ -68,19 +68,19 @@ class Copy {
       : source_(source),
         target_(target),
         id_(std::move(id)),
-        can_(target.capabilities()),
+        capabilities_(target.capabilities()),
         options_(options) {}
 
   Result<CopiedSession> run() {
     REPRISE_ASSIGN(SessionSnapshot snapshot, await_snapshot(source_, id_, options_.stop));
-    take_answer(snapshot);
+    add_interrupted_answer(snapshot);
     const Session& session = snapshot.session;
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
-    Session reduced = reduce(session, can_, losses_);
-    if (session.info.state == SessionState::archived && can_.archives == nullptr) {
+    Session reduced = reduce(session, capabilities_, losses_);
+    if (session.info.state == SessionState::archived && capabilities_.archives == nullptr) {
       losses_.emplace("the state archived");
     }
-    if (!can_.messages) {
+    if (!capabilities_.messages) {
       REPRISE_TRY(add_responses(reduced, session.info.head));
     }
     if (!present) {
@@ -91,14 +91,14 @@ class Copy {
       const std::optional<Origin> origin = origin_of(*present);
       is_as_imported_ = origin && has_unchanged_messages(*present, *origin);
     }
-    if (can_.messages) {
+    if (capabilities_.messages) {
       REPRISE_TRY(messages(session.info.head));
     } else if (session.info.head.value > 0) {
       losses_.emplace("the text of messages");
     }
     const bool is_archived = present && present->info.state == SessionState::archived;
     if (copied_.outcome != CopyOutcome::conflict && !is_archived) {
-      REPRISE_TRY(beside(reduced));
+      REPRISE_TRY(copy_extras(reduced));
       REPRISE_TRY(compare(session));
       REPRISE_TRY(archive(session.info));
     }
@@ -110,7 +110,7 @@ class Copy {
 
  private:
   // An unfinished answer whose process is gone is copied as an additional message.
-  void take_answer(SessionSnapshot& snapshot) {
+  void add_interrupted_answer(SessionSnapshot& snapshot) {
     if (!snapshot.answer) {
       return;
     }
@@ -131,14 +131,14 @@ class Copy {
     std::vector<Message> messages;
     std::int64_t bytes = 0;
     Seq end = to;
-    const auto take = [&](Message&& message) {
+    const auto sink = [&](Message&& message) {
       bytes += text_bytes(message);
       const bool is_enough = bytes >= kBatchBytes || std::ssize(messages) + 1 >= kBatch;
       end = is_enough ? message.seq.next() : end;
       messages.push_back(std::move(message));
       return is_enough ? Flow::stop : Flow::proceed;
     };
-    REPRISE_ASSIGN(const ReadReport report, source_.read(id_, {.from = at, .to = to}, take));
+    REPRISE_ASSIGN(const ReadReport report, source_.read(id_, {.from = at, .to = to}, sink));
     for (const Damage& part : report.damage) {
       damage_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
     }
@@ -186,13 +186,13 @@ class Copy {
       }
       REPRISE_ASSIGN(std::vector<Message> batch, next_batch(at, source_head));
       for (Message& message : batch) {
-        message = reduce(std::move(message), can_, losses_);
+        message = reduce(std::move(message), capabilities_, losses_);
       }
       const std::int64_t more = grown_from_ ? 0 : target_head_.value - at_target.value;
-      const auto there =
+      const auto existing =
           static_cast<std::size_t>(std::clamp<std::int64_t>(more, 0, std::ssize(batch)));
-      REPRISE_ASSIGN(const std::size_t same, count_same(batch, at_target, there));
-      if (same < there && !grown_from_) {
+      REPRISE_ASSIGN(const std::size_t same, count_same(batch, at_target, existing));
+      if (same < existing && !grown_from_) {
         return {};
       }
       at_target = at_target.next(static_cast<std::int64_t>(same));
@@ -205,8 +205,9 @@ class Copy {
     if (last.empty() && has_started_) {  // all of its messages are damaged
       REPRISE_TRY(target_.update(id_, {}));
     }
-    REPRISE_TRY(append(std::move(last),
-                       can_.deferred_creation != nullptr ? options_.durability : Durability::disk));
+    REPRISE_TRY(append(std::move(last), capabilities_.deferred_creation != nullptr
+                                            ? options_.durability
+                                            : Durability::disk));
     is_ahead_ = at_target < target_head_;
     return {};
   }
@@ -219,20 +220,20 @@ class Copy {
     if (count == 0) {
       return count;
     }
-    std::vector<Message> there;
+    std::vector<Message> existing;
     const Seq end = at_target.next(static_cast<std::int64_t>(count));
     REPRISE_TRY(target_.read(id_, {.from = at_target, .to = end}, [&](Message&& message) {
-      there.push_back(std::move(message));
+      existing.push_back(std::move(message));
       return Flow::proceed;
     }));
     for (std::size_t i = 0; i < count; ++i) {
-      Losses none;
-      if (i < there.size() && reduce(there[i], can_, none) == batch[i]) {
+      Losses ignored;
+      if (i < existing.size() && reduce(existing[i], capabilities_, ignored) == batch[i]) {
         continue;
       }
       const Seq differs = at_target.next(static_cast<std::int64_t>(i));
       const bool may_grow = is_as_imported_ || differs.next() == target_head_;
-      if (i < there.size() && may_grow && has_grown(there[i], batch[i])) {
+      if (i < existing.size() && may_grow && has_grown(existing[i], batch[i])) {
         grown_from_ = differs;
       } else {
         copied_.outcome = CopyOutcome::conflict;
@@ -244,29 +245,29 @@ class Copy {
     return count;
   }
 
-  bool has_grown(const Message& there, const Message& here) const {
-    if (can_.rewriting == nullptr || there.role != role::kAssistant ||
-        here.role != role::kAssistant) {
+  bool has_grown(const Message& existing, const Message& source) const {
+    if (capabilities_.rewriting == nullptr || existing.role != role::kAssistant ||
+        source.role != role::kAssistant) {
       return false;
     }
     // Copied from a tool that writes an answer block by block.
     const bool has_started =
-        there.created_at != Time{} && there.created_at == here.created_at &&
-        here.blocks.size() >= there.blocks.size() &&
-        std::equal(there.blocks.begin(), there.blocks.end(), here.blocks.begin());
-    return has_started || (there.state == MessageState::incomplete &&
-                           plain_text(here).starts_with(plain_text(there)));
+        existing.created_at != Time{} && existing.created_at == source.created_at &&
+        source.blocks.size() >= existing.blocks.size() &&
+        std::equal(existing.blocks.begin(), existing.blocks.end(), source.blocks.begin());
+    return has_started || (existing.state == MessageState::incomplete &&
+                           plain_text(source).starts_with(plain_text(existing)));
   }
 
   // If messages follow, creation need not be synced: appending them syncs both.
   Result<> create(const Session& session, const Usage& usage) {
-    REPRISE_ASSIGN(const bool shares, share(session, usage));
-    if (shares) {
+    REPRISE_ASSIGN(const bool is_shared, share(session, usage));
+    if (is_shared) {
       return {};
     }
-    has_started_ =
-        can_.deferred_creation != nullptr && can_.messages && session.info.head.value > 0;
-    return has_started_ ? can_.deferred_creation->begin(session) : target_.create(session);
+    has_started_ = capabilities_.deferred_creation != nullptr && capabilities_.messages &&
+                   session.info.head.value > 0;
+    return has_started_ ? capabilities_.deferred_creation->begin(session) : target_.create(session);
   }
 
   // Creates a fork that shares its first messages with its parent in the target, as it does in the
@@ -274,7 +275,7 @@ class Copy {
   // is not that of the other messages.
   Result<bool> share(const Session& session, const Usage& usage) {
     const auto& origin = session.info.forked_from;
-    if (!origin || can_.forking == nullptr || !can_.messages) {
+    if (!origin || capabilities_.forking == nullptr || !capabilities_.messages) {
       return false;
     }
     const auto parent = target_.find(origin->session).value_or(std::nullopt);
@@ -291,11 +292,11 @@ class Copy {
       }
       at_target = at_target.next(std::ssize(batch));
     }
-    REPRISE_ASSIGN(const Usage own, usage_from(at));
-    if (own != usage) {
+    REPRISE_ASSIGN(const Usage other_usage, usage_from(at));
+    if (other_usage != usage) {
       return false;
     }
-    REPRISE_TRY(can_.forking->fork(origin->session, at_target, session));
+    REPRISE_TRY(capabilities_.forking->fork(origin->session, at_target, session));
     shared_ = at;
     shared_target_ = target_head_ = at_target;
     return true;
@@ -303,11 +304,12 @@ class Copy {
 
   // Whether a session of the target has these messages at this position.
   Result<bool> has_messages(const SessionId& id, Seq at, const std::vector<Message>& messages) {
-    REPRISE_ASSIGN(std::vector<Message> there,
+    REPRISE_ASSIGN(std::vector<Message> existing,
                    read_all(target_, id, {.from = at, .to = at.next(std::ssize(messages))}));
-    Losses none;
-    return std::ranges::equal(messages, there, [&](const Message& one, Message& other) {
-      return reduce(one, can_, none) == reduce(std::move(other), can_, none);
+    Losses ignored;
+    return std::ranges::equal(messages, existing, [&](const Message& one, Message& other) {
+      return reduce(one, capabilities_, ignored) ==
+             reduce(std::move(other), capabilities_, ignored);
     });
   }
 
@@ -334,7 +336,7 @@ class Copy {
     copied_.messages += std::ssize(batch);
     const AppendOptions options = {
         .expected_head = target_head_, .operation = operation, .durability = durability};
-    Rewriting* const rewriting = can_.rewriting;
+    Rewriting* const rewriting = capabilities_.rewriting;
     REPRISE_ASSIGN(const AppendResult appended,
                    from ? rewriting->replace_suffix(id_, *from, std::move(batch), options)
                         : target_.append(id_, std::move(batch), options));
@@ -354,7 +356,7 @@ class Copy {
 
   Result<> blob(const BlobHash& hash) {
     BlobReader* const from = source_.capabilities().blob_reader;
-    Blobs* const to = can_.blobs;
+    Blobs* const to = capabilities_.blobs;
     if (from == nullptr || to == nullptr) {
       losses_.insert(cat("blob ", hash.str()));
       return {};
@@ -375,36 +377,36 @@ class Copy {
   // Reports what the target could not store, and what was changed since the first copy, so that no
   // loss goes unnoticed.
   Result<> compare(const Session& source) {
-    REPRISE_ASSIGN(const Session there, get(target_, id_));
+    REPRISE_ASSIGN(const Session existing, get(target_, id_));
     const SessionInfo& from = source.info;
-    const SessionInfo& to = there.info;
-    const auto note = [this](bool is_same, std::string_view what) {
+    const SessionInfo& to = existing.info;
+    const auto record_loss = [this](bool is_same, std::string_view name) {
       if (!is_same) {
-        losses_.emplace(what);
+        losses_.emplace(name);
       }
     };
-    note(from.title == to.title, "the title");
-    note(from.mode == to.mode, "the mode");
-    note(from.provider == to.provider, "the provider");
-    note(from.model == to.model, "the model");
-    note(from.working_dir == to.working_dir, "the folder");
-    note(from.created_at == to.created_at, "the creation time");
-    note(is_ahead_ || from.updated_at == to.updated_at, "the time of the last activity");
-    note(from.closed_at == to.closed_at, "the closing time");
-    note(from.forked_from == to.forked_from, "the link to the session it was forked from");
-    note(from.state != SessionState::active || to.state == from.state, "the state active");
-    note(from.state != SessionState::closed || to.state == from.state, "the state closed");
-    note(source.system_prompt == there.system_prompt, "the system prompt");
-    note(source.config == there.config, "the session's settings");
-    note(is_ahead_ || source.usage == there.usage, "the total usage");
-    note(source.prompt_history == there.prompt_history, "the prompt history");
-    note(source.extra == there.extra, "fields of other programs");
-    note(can_.new_ids != UuidVersion::v4 || is_version_4(id_),
-         "resuming in the original program, which needs an id of version 4");
+    record_loss(from.title == to.title, "the title");
+    record_loss(from.mode == to.mode, "the mode");
+    record_loss(from.provider == to.provider, "the provider");
+    record_loss(from.model == to.model, "the model");
+    record_loss(from.working_dir == to.working_dir, "the folder");
+    record_loss(from.created_at == to.created_at, "the creation time");
+    record_loss(is_ahead_ || from.updated_at == to.updated_at, "the time of the last activity");
+    record_loss(from.closed_at == to.closed_at, "the closing time");
+    record_loss(from.forked_from == to.forked_from, "the link to the session it was forked from");
+    record_loss(from.state != SessionState::active || to.state == from.state, "the state active");
+    record_loss(from.state != SessionState::closed || to.state == from.state, "the state closed");
+    record_loss(source.system_prompt == existing.system_prompt, "the system prompt");
+    record_loss(source.config == existing.config, "the session's settings");
+    record_loss(is_ahead_ || source.usage == existing.usage, "the total usage");
+    record_loss(source.prompt_history == existing.prompt_history, "the prompt history");
+    record_loss(source.extra == existing.extra, "fields of other programs");
+    record_loss(capabilities_.new_ids != UuidVersion::v4 || is_version_4(id_),
+                "resuming in the original program, which needs an id of version 4");
     return {};
   }
 
-  Result<> beside(const Session& session) {
+  Result<> copy_extras(const Session& session) {
     REPRISE_TRY(todos());
     REPRISE_TRY(artefacts());
     REPRISE_TRY(replaced());
@@ -415,7 +417,7 @@ class Copy {
 
   // The last step, since an archived session is read-only.
   Result<> archive(const SessionInfo& source) {
-    Archives* const to = can_.archives;
+    Archives* const to = capabilities_.archives;
     return source.state == SessionState::archived && to != nullptr
                ? to->archive(id_, source.updated_at)
                : Result<>();
@@ -423,7 +425,7 @@ class Copy {
 
   Result<> todos() {
     TodoReader* const from = source_.capabilities().todo_reader;
-    Todos* const to = can_.todos;
+    Todos* const to = capabilities_.todos;
     if (from == nullptr) {
       return {};
     }
@@ -435,10 +437,10 @@ class Copy {
       losses_.emplace("the todos");
       return {};
     }
-    REPRISE_TRY(to->edit_todos(id_, [&](std::vector<Todo>& there) -> Result<> {
-      if (there.empty()) {
-        there = std::move(source_todos);
-      } else if (there != source_todos) {
+    REPRISE_TRY(to->edit_todos(id_, [&](std::vector<Todo>& existing) -> Result<> {
+      if (existing.empty()) {
+        existing = std::move(source_todos);
+      } else if (existing != source_todos) {
         losses_.emplace("the todos: the target has others");
       }
       return {};
@@ -448,7 +450,7 @@ class Copy {
 
   Result<> artefacts() {
     ArtefactReader* const from = source_.capabilities().artefact_reader;
-    Artefacts* const to = can_.artefacts;
+    Artefacts* const to = capabilities_.artefacts;
     if (from == nullptr) {
       return {};
     }
@@ -470,7 +472,7 @@ class Copy {
   }
 
   Result<> artefact(ArtefactReader& from, Artefacts& to, const Artefacts::Entry& entry) {
-    const std::string what = cat("artefact ", entry.name, " of step ", entry.step.value);
+    const std::string name = cat("artefact ", entry.name, " of step ", entry.step.value);
     REPRISE_ASSIGN(auto bytes, from.find_artefact(id_, entry.step, entry.name));
     if (!bytes) {
       return {};  // removed concurrently
@@ -478,21 +480,21 @@ class Copy {
     if (entry.name.substr(entry.name.rfind('/') + 1) == store::kResponseFile) {
       std::string redacted = redact_headers(*bytes);
       if (redacted != *bytes) {
-        losses_.insert(cat(what, ": headers that are secret"));
+        losses_.insert(cat(name, ": headers that are secret"));
       }
       bytes = std::move(redacted);
     }
     auto done = to.find_artefact(id_, entry.step, entry.name);
     if (done && *done) {
       if (*done != bytes) {
-        losses_.insert(cat(what, ": the target has another"));
+        losses_.insert(cat(name, ": the target has another"));
       }
       return {};
     }
     auto saved = done ? to.save_artefact(id_, entry.step, entry.name, *bytes)
                       : Result<>(std::unexpected(std::move(done).error()));
     if (!saved && saved.error().code == Code::invalid_argument) {
-      losses_.insert(cat(what, ": ", saved.error().message));
+      losses_.insert(cat(name, ": ", saved.error().message));
       return {};
     }
     return saved;
@@ -503,10 +505,10 @@ class Copy {
     if (copied_.outcome == CopyOutcome::copied) {
       return {};
     }
-    REPRISE_ASSIGN(const Session there, get(target_, id_));
+    REPRISE_ASSIGN(const Session existing, get(target_, id_));
     const auto& source_chain = session.response_chain;
-    const auto ends = std::ranges::mismatch(there.response_chain, source_chain);
-    if (ends.in1 != there.response_chain.end()) {
+    const auto ends = std::ranges::mismatch(existing.response_chain, source_chain);
+    if (ends.in1 != existing.response_chain.end()) {
       if (ends.in2 != source_chain.end()) {
         losses_.emplace("the response ids: the target has others");
       }
@@ -524,7 +526,7 @@ class Copy {
   Source& source_;
   Store& target_;
   SessionId id_;
-  const Capabilities& can_;  // of the target
+  const Capabilities& capabilities_;  // of the target
   const CopyOptions& options_;
   Seq target_head_;
   Seq shared_;         // messages before it are shared with the parent, in the source

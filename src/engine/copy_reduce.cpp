@@ -15,10 +15,10 @@
 namespace reprise::engine {
 namespace {
 
-void leave_out(std::string& text, std::string_view what, Losses& losses) {
+void clear_lost(std::string& text, std::string_view description, Losses& losses) {
   if (!text.empty()) {
     text.clear();
-    losses.emplace(what);
+    losses.emplace(description);
   }
 }
 
@@ -51,9 +51,9 @@ void put_blobs_inline(Message& message, BlobReader* blobs, Losses& losses) {
   for (Block& block : message.blocks) {
     if (auto* const result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
       with_bytes(result->blob, [result](std::string_view bytes) {
-        TextBlock whole = text_block(bytes);
-        result->text = std::move(whole.text);
-        std::ranges::move(whole.extra, std::back_inserter(result->extra));
+        TextBlock text = text_block(bytes);
+        result->text = std::move(text.text);
+        std::ranges::move(text.extra, std::back_inserter(result->extra));
       });
     } else if (auto* const image = std::get_if<ImageBlock>(&block); image != nullptr) {
       with_bytes(image->blob, [image](std::string_view bytes) {
@@ -73,13 +73,13 @@ Result<std::string> read_lines(Source& source, const SessionId& id, Losses& loss
     out += out.empty() || out.ends_with('\n') ? "" : "\n";
   }
   BlobReader* const blobs = source.capabilities().blob_reader;
-  const auto take = [&](Message&& message) {
+  const auto sink = [&](Message&& message) {
     put_blobs_inline(message, blobs, losses);
     out += cat(message_to_json(message), "\n");
     return Flow::proceed;
   };
   REPRISE_ASSIGN(const ReadReport report,
-                 source.capabilities().replaced_reader->read_replaced(id, take));
+                 source.capabilities().replaced_reader->read_replaced(id, sink));
   for (const Damage& part : report.damage) {
     damage.insert(cat("a damaged part: ", part.where, ": ", part.reason));
   }
@@ -88,19 +88,19 @@ Result<std::string> read_lines(Source& source, const SessionId& id, Losses& loss
 
 }  // namespace
 
-Session reduce(Session session, const SourceCapabilities& holds, Losses& losses) {
+Session reduce(Session session, const SourceCapabilities& capabilities, Losses& losses) {
   SessionInfo& info = session.info;
   info.answering = std::nullopt;
-  if (!holds.modes) {
-    leave_out(info.mode, "the mode", losses);
+  if (!capabilities.modes) {
+    clear_lost(info.mode, "the mode", losses);
   }
-  if (!holds.folders) {
-    leave_out(info.working_dir, "the folder", losses);
+  if (!capabilities.folders) {
+    clear_lost(info.working_dir, "the folder", losses);
   }
-  if (!holds.system_prompt) {
-    leave_out(session.system_prompt, "the system prompt", losses);
+  if (!capabilities.system_prompt) {
+    clear_lost(session.system_prompt, "the system prompt", losses);
   }
-  if (!holds.config && !session.config.is_null()) {
+  if (!capabilities.config && !session.config.is_null()) {
     session.config = RawJson();
     losses.emplace("the session's settings");
   }
@@ -113,15 +113,15 @@ Session reduce(Session session, const SourceCapabilities& holds, Losses& losses)
   return session;
 }
 
-Message reduce(Message message, const SourceCapabilities& holds, Losses& losses) {
+Message reduce(Message message, const SourceCapabilities& capabilities, Losses& losses) {
   message.seq = {};  // assigned by the target
-  if (!holds.message_details) {
+  if (!capabilities.message_details) {
     if (std::exchange(message.author, std::nullopt)) {
       losses.emplace("the messages' authors");
     }
-    leave_out(message.provider, "the messages' providers", losses);
-    leave_out(message.model, "the messages' models", losses);
-    leave_out(message.response_id, "the messages' response ids", losses);
+    clear_lost(message.provider, "the messages' providers", losses);
+    clear_lost(message.model, "the messages' models", losses);
+    clear_lost(message.response_id, "the messages' response ids", losses);
     if (std::exchange(message.usage, std::nullopt)) {
       losses.emplace("the messages' usage");
     }
@@ -129,7 +129,7 @@ Message reduce(Message message, const SourceCapabilities& holds, Losses& losses)
       losses.emplace("whether answers are incomplete");
     }
   }
-  if (!holds.blocks) {
+  if (!capabilities.blocks) {
     const auto count = std::erase_if(message.blocks, [](const Block& block) {
       return !std::holds_alternative<TextBlock>(block);
     });
@@ -157,11 +157,11 @@ Result<> copy_replaced(Source& source, Store& target, const SessionId& id, Losse
     return {};
   }
   REPRISE_ASSIGN(const std::string lines, read_lines(source, id, losses, damage));
-  REPRISE_ASSIGN(const auto there, artefacts->find_artefact(id, {0}, kReplacedArtefact));
-  if (there == lines) {
+  REPRISE_ASSIGN(const auto stored, artefacts->find_artefact(id, {0}, kReplacedArtefact));
+  if (stored == lines) {
     return {};
   }
-  if (there && !lines.starts_with(*there)) {
+  if (stored && !lines.starts_with(*stored)) {
     losses.insert(cat("replaced messages: ", count, ": the target has others"));
     return {};
   }

@@ -12,8 +12,8 @@ namespace reprise::engine {
 using Losses = std::set<std::string>;
 
 // An archived session becomes a closed one: it is archived as the last step, if possible.
-Session reduce(Session session, const SourceCapabilities& holds, Losses& losses);
-Message reduce(Message message, const SourceCapabilities& holds, Losses& losses);
+Session reduce(Session session, const SourceCapabilities& capabilities, Losses& losses);
+Message reduce(Message message, const SourceCapabilities& capabilities, Losses& losses);
 
 // An artefact of step 0.
 inline constexpr std::string_view kReplacedArtefact = "replaced.jsonl";

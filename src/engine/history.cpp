@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <type_traits>
 #include <variant>
 
 #include "reprise/store.h"
@@ -23,20 +22,9 @@ bool is_call(const Block& block) {
 std::int64_t text_bytes(const Message& message) {
   std::size_t bytes = 0;
   for (const Block& block : message.blocks) {
-    bytes += std::visit(
-        [](const auto& one) -> std::size_t {
-          using Kind = std::decay_t<decltype(one)>;
-          if constexpr (std::is_same_v<Kind, ToolUseBlock>) {
-            return one.name.size() + one.input.text().size();
-          } else if constexpr (std::is_same_v<Kind, ImageBlock>) {
-            return one.url.size();
-          } else if constexpr (std::is_same_v<Kind, UnknownBlock>) {
-            return one.json.text().size();
-          } else {
-            return one.text.size();
-          }
-        },
-        block);
+    for_each_text(block, [&bytes](std::string_view text) { bytes += text.size(); });
+    const auto* const image = std::get_if<ImageBlock>(&block);
+    bytes += image != nullptr ? image->url.size() : 0;
   }
   return static_cast<std::int64_t>(bytes);
 }
@@ -62,21 +50,21 @@ HistoryReader::HistoryReader(HistorySlice slice) : slice_(std::move(slice)), at_
 
 void HistoryReader::push(Message message) {
   const auto bytes = text_bytes(message);
-  waiting_bytes_ += bytes;
-  waiting_.push_back({std::move(message), bytes});
+  buffer_bytes_ += bytes;
+  buffer_.push_back({std::move(message), bytes});
 }
 
 // Loads one more page; false at the end.
 bool HistoryReader::load() {
-  const std::size_t before = waiting_.size();
-  while (slice_.store != nullptr && at_ < slice_.to && waiting_.size() == before) {
+  const std::size_t before = buffer_.size();
+  while (slice_.store != nullptr && at_ < slice_.to && buffer_.size() == before) {
     std::int64_t page_bytes = 0;
     bool full = false;
     const auto sink = [&](Message&& message) {
       page_bytes += text_bytes(message);
       at_ = message.seq.next();
       push(std::move(message));
-      full = waiting_.size() - before >= kPageMessages || page_bytes >= kPageBytes;
+      full = buffer_.size() - before >= kPageMessages || page_bytes >= kPageBytes;
       return full ? Flow::stop : Flow::proceed;
     };
     const auto report = slice_.store->read(slice_.session, {.from = at_, .to = slice_.to}, sink);
@@ -89,33 +77,33 @@ bool HistoryReader::load() {
       at_ = slice_.to;
     }
   }
-  if (waiting_.size() == before && memory_at_ < slice_.memory.size()) {
+  if (buffer_.size() == before && memory_at_ < slice_.memory.size()) {
     push(slice_.memory[memory_at_++]);
   }
-  if (waiting_.size() == before && slice_.last && !is_last_returned_) {
+  if (buffer_.size() == before && slice_.last && !is_last_returned_) {
     is_last_returned_ = true;
     push(*slice_.last);
   }
-  return waiting_.size() > before;
+  return buffer_.size() > before;
 }
 
 Message* HistoryReader::peek(std::size_t ahead) {
-  while (ahead >= waiting_.size()) {
-    const bool too_far = ahead >= kAheadMessages || waiting_bytes_ > kAheadBytes;
-    if ((!waiting_.empty() && too_far) || !load()) {
+  while (ahead >= buffer_.size()) {
+    const bool too_far = ahead >= kAheadMessages || buffer_bytes_ > kAheadBytes;
+    if ((!buffer_.empty() && too_far) || !load()) {
       return nullptr;
     }
   }
-  return &waiting_[ahead].message;
+  return &buffer_[ahead].message;
 }
 
 std::optional<Message> HistoryReader::take() {
   if (peek(0) == nullptr) {
     return std::nullopt;
   }
-  Waiting first = std::move(waiting_.front());
-  waiting_.pop_front();
-  waiting_bytes_ -= first.bytes;
+  Buffered first = std::move(buffer_.front());
+  buffer_.pop_front();
+  buffer_bytes_ -= first.bytes;
   return std::move(first.message);
 }
 
@@ -123,8 +111,8 @@ void HistoryReader::rewind() {
   at_ = slice_.from;
   memory_at_ = 0;
   is_last_returned_ = false;
-  waiting_.clear();
-  waiting_bytes_ = 0;
+  buffer_.clear();
+  buffer_bytes_ = 0;
   fault_.reset();
   damaged_ = 0;
 }

@@ -4,6 +4,8 @@
 
 #include <deque>
 #include <span>
+#include <type_traits>
+#include <variant>
 
 #include "engine/session_notes.h"
 #include "reprise/store.h"
@@ -27,6 +29,22 @@ struct HistoryPosition {
   std::size_t index = 0;  // in memory
   Seq seq{0};             // in the store
 };
+
+// Calls `visit` with each text of a block. The URL of an image is not text.
+template <class Visit>
+void for_each_text(const Block& block, const Visit& visit) {
+  const auto visit_kind = [&visit]<class Kind>(const Kind& part) {
+    if constexpr (std::is_same_v<Kind, ToolUseBlock>) {
+      visit(part.name);
+      visit(part.input.text());
+    } else if constexpr (std::is_same_v<Kind, UnknownBlock>) {
+      visit(part.json.text());
+    } else if constexpr (!std::is_same_v<Kind, ImageBlock>) {
+      visit(part.text);
+    }
+  };
+  std::visit(visit_kind, block);
+}
 
 // The size of a message's text, in constant time per block.
 std::int64_t text_bytes(const Message& message);
@@ -65,7 +83,7 @@ class HistoryReader {
   static constexpr std::size_t kAheadMessages = 64;
   static constexpr std::int64_t kAheadBytes = 1 << 20;
 
-  struct Waiting {
+  struct Buffered {
     Message message;
     std::int64_t bytes;
   };
@@ -76,8 +94,8 @@ class HistoryReader {
   Seq at_;
   std::size_t memory_at_ = 0;
   bool is_last_returned_ = false;
-  std::deque<Waiting> waiting_;
-  std::int64_t waiting_bytes_ = 0;
+  std::deque<Buffered> buffer_;
+  std::int64_t buffer_bytes_ = 0;
   std::optional<Error> fault_;
   std::int64_t damaged_ = 0;
 };

@@ -16,7 +16,7 @@
 namespace reprise {
 namespace {
 
-constexpr std::chrono::milliseconds kWatchPause{50};
+constexpr std::chrono::milliseconds kOwnerPollInterval{50};
 constexpr int kRenewalsInLength = 10;
 constexpr int kReadsMax = 8;  // reads of a session that is being written to
 
@@ -37,8 +37,8 @@ Message answer_of(Partial running) {
   return answer;
 }
 
-bool is_same(const Partial& one, const Partial& other) {
-  return one.answer == other.answer && one.owner == other.owner && one.blocks == other.blocks;
+bool is_same(const Partial& a, const Partial& b) {
+  return a.answer == b.answer && a.owner == b.owner && a.blocks == b.blocks;
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ Result<bool> recover_interrupted(Store& store, const SessionId& id, Clock& clock
     if (stop.stop_requested()) {
       return fail(Code::cancelled, "stopped while waiting for an answer that may still be running");
     }
-    std::this_thread::sleep_for(kWatchPause);
+    std::this_thread::sleep_for(kOwnerPollInterval);
   }
 }
 
@@ -148,7 +148,7 @@ Result<SessionSnapshot> await_snapshot(Source& source, const SessionId& id,
     if (stop.stop_requested()) {
       return fail(Code::cancelled, "stopped while waiting for an answer that may still be running");
     }
-    std::this_thread::sleep_for(kWatchPause);
+    std::this_thread::sleep_for(kOwnerPollInterval);
   }
 }
 
@@ -157,14 +157,14 @@ LeaseRenewer::LeaseRenewer(Store& store, SessionId session, std::chrono::millise
 
 LeaseRenewer::~LeaseRenewer() = default;
 
-void LeaseRenewer::note_attempt() {
+void LeaseRenewer::record_attempt() {
   last_attempt_ = std::chrono::steady_clock::now();
 }
 
 void LeaseRenewer::set(const Hold& hold, std::optional<OperationId> answer) {
   REPRISE_ASSERT(hold.owns_lock());
   answer_ = std::move(answer);
-  note_attempt();
+  record_attempt();
   if (answer_ && !thread_.joinable()) {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
@@ -191,7 +191,7 @@ void LeaseRenewer::renew(const Hold& hold) {
   }
   const auto renewed =
       store_.capabilities().partials->renew_lease(session_, *answer_, new_lease(length_));
-  note_attempt();
+  record_attempt();
   if (!renewed && renewed.error().code == Code::conflict) {
     (void)confirm_settled(hold, *answer_);
   }
@@ -205,10 +205,10 @@ bool LeaseRenewer::confirm_settled(const Hold& hold, const OperationId& answer) 
   if (dropped_ == answer) {
     return false;
   }
-  const auto noted = store_.append(session_, {}, {.operation = settle_operation(answer)});
-  if (noted && noted->repeated) {
+  const auto settled = store_.append(session_, {}, {.operation = settle_operation(answer)});
+  if (settled && settled->repeated) {
     lost_.request_stop();
-  } else if (noted) {
+  } else if (settled) {
     dropped_ = answer;
   }
   return lost_.stop_requested();
@@ -223,7 +223,7 @@ bool LeaseRenewer::check_lost() {
   return lost_.stop_requested();
 }
 
-void LeaseRenewer::refused() {
+void LeaseRenewer::on_refused() {
   const Hold hold(mutex_);
   if (answer_) {
     (void)confirm_settled(hold, *answer_);

@@ -62,7 +62,7 @@ class LeaseRenewer {
   // was suspended or the store unreachable.
   bool check_lost();
   // The store rejected a write for this answer.
-  void refused();
+  void on_refused();
   // Stop is requested when the answer is lost.
   std::stop_token lost() const { return lost_.get_token(); }
   // `consequence`: what happens to unstored messages.
@@ -71,7 +71,7 @@ class LeaseRenewer {
  private:
   void run(const std::stop_token& stop);
   void renew(const Hold& hold);
-  void note_attempt();
+  void record_attempt();
 
   Store& store_;
   const SessionId session_;

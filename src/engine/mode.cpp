@@ -24,9 +24,9 @@ struct GlobDeleter {
 
 // Below the session's folder, whose contents may come from somebody else. Absolute paths and those
 // that leave it are the user's own.
-bool is_below(const fs::path& named) {
-  const fs::path normal = named.lexically_normal();
-  return named.is_relative() && *normal.begin() != "..";
+bool is_below(const fs::path& path) {
+  const fs::path normal = path.lexically_normal();
+  return path.is_relative() && *normal.begin() != "..";
 }
 
 // The matching names, sorted.
@@ -74,44 +74,44 @@ class Loader {
   Result<> add(std::string_view item) {
     const auto colon = item.find(':');
     const std::string_view kind = item.substr(0, colon);
-    const std::string_view what = colon == std::string_view::npos ? "" : item.substr(colon + 1);
-    if (kind == "file" && !what.empty()) {
-      return add_file(what);
+    const std::string_view value = colon == std::string_view::npos ? "" : item.substr(colon + 1);
+    if (kind == "file" && !value.empty()) {
+      return add_file(value);
     }
-    if (kind == "glob" && !what.empty()) {
-      return add_glob(what);
+    if (kind == "glob" && !value.empty()) {
+      return add_glob(value);
     }
-    if (kind == "cmd" && !what.empty()) {
-      return add_command(std::string(what));
+    if (kind == "cmd" && !value.empty()) {
+      return add_command(std::string(value));
     }
     return fail(Code::invalid_argument,
                 "unknown context: use file:PATH, glob:PATTERN or cmd:COMMAND");
   }
 
   // Links below the folder are not followed: read_file() refuses them.
-  Result<fs::path> resolve(const fs::path& named) const {
-    if (!is_below(named)) {
-      return resolve_path(folder_ / named);
+  Result<fs::path> resolve(const fs::path& path) const {
+    if (!is_below(path)) {
+      return resolve_path(folder_ / path);
     }
     REPRISE_ASSIGN(const fs::path folder, resolve_path(folder_));
-    return folder / named.lexically_normal();
+    return folder / path.lexically_normal();
   }
 
-  Result<> add_file(const fs::path& named) {
-    REPRISE_ASSIGN(const fs::path file, resolve(named));
-    REPRISE_ASSIGN(const std::string text, read_file(file, bytes_left() + 1));
-    return add_part(named.native(), text);
+  Result<> add_file(const fs::path& path) {
+    REPRISE_ASSIGN(const fs::path file, resolve(path));
+    REPRISE_ASSIGN(const std::string text, read_file(file, remaining_bytes() + 1));
+    return add_part(path.native(), text);
   }
 
   Result<> add_glob(std::string_view pattern) {
     REPRISE_ASSIGN(const auto paths, expand(folder_ / pattern));
     for (const fs::path& path : paths) {
-      const fs::path named = path.lexically_relative(folder_);
-      REPRISE_ASSIGN(const fs::path file, resolve(named));
+      const fs::path relative = path.lexically_relative(folder_);
+      REPRISE_ASSIGN(const fs::path file, resolve(relative));
       if (refuse_links(file)) {
-        REPRISE_TRY(add_file(named));
+        REPRISE_TRY(add_file(relative));
       } else if (progress_) {
-        progress_(cat("context: ", utf8::sanitize(named.native()),
+        progress_(cat("context: ", utf8::sanitize(relative.native()),
                       " is left out: there is a link in its path"));
       }
     }
@@ -121,17 +121,17 @@ class Loader {
   Result<> add_command(const std::string& line) {
     REPRISE_ASSIGN(const std::string output, run_command(line, {.folder = folder_,
                                                                 .timeout = kCommandTimeout,
-                                                                .bytes_max = bytes_left() + 1,
+                                                                .bytes_max = remaining_bytes() + 1,
                                                                 .stop = stop_}));
     return add_part(cat("$ ", line), output);
   }
 
-  std::int64_t bytes_left() const {
+  std::int64_t remaining_bytes() const {
     return std::max<std::int64_t>(0, kContextBytesMax - static_cast<std::int64_t>(out_.size()));
   }
 
   Result<> add_part(std::string_view name, std::string_view text) {
-    if (static_cast<std::int64_t>(text.size()) > bytes_left()) {
+    if (static_cast<std::int64_t>(text.size()) > remaining_bytes()) {
       return fail(Code::invalid_argument,
                   cat("the context is larger than ", kContextBytesMax >> 20, " MiB"));
     }

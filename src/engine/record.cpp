@@ -74,7 +74,7 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
   if (refresh || was_lost) {
     const auto found = store_->find(session_.info.id);
     if (!found) {
-      failed(found.error());
+      on_failed(found.error());
       return;  // continue with what is in memory
     }
     if (const std::optional<Session>& stored = *found; stored) {
@@ -160,12 +160,12 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
   REPRISE_TRY(check_lease());
   Batch batch = make_batch(std::move(entry));
   if (messages_ == nullptr) {
-    remember(batch);
+    add_to_memory(batch);
     keep_in_memory(std::move(batch));
     return {};
   }
   if (!pending_.empty()) {
-    remember(batch);
+    add_to_memory(batch);
     pending_.push_back(std::move(batch));
     flush();
     return {};
@@ -174,7 +174,7 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
     answer_.reset();  // there is nothing to continue
     return {};
   }
-  if (is_nothing(batch)) {
+  if (is_empty(batch)) {
     return {};
   }
   const auto deadline = std::chrono::steady_clock::now() + options_.busy_timeout;
@@ -188,16 +188,16 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
       answer_.reset();
       return std::unexpected(appended.error());
     }
-    remember(batch);
+    add_to_memory(batch);
     if (appended) {
-      done(batch, *appended);
+      on_stored(batch, *appended);
       stored_to_ = appended->first;
       if (!batch.messages.empty()) {
         question_at_ = appended->first;
       }
     } else {
       pending_.push_back(std::move(batch));
-      failed(appended.error());
+      on_failed(appended.error());
     }
     return {};
   }
@@ -208,7 +208,7 @@ std::vector<Message> Record::add(RecordEntry entry) {
     rewind_to(*entry.replace_from);
   }
   Batch batch = make_batch(std::move(entry));
-  remember(batch);
+  add_to_memory(batch);
   const auto first = static_cast<std::ptrdiff_t>(batch.memory_at);
   count_usage(batch.messages);
   if (check_lost()) {
@@ -216,14 +216,14 @@ std::vector<Message> Record::add(RecordEntry entry) {
     drop_lost();
   } else if (messages_ == nullptr) {
     keep_in_memory(std::move(batch));
-  } else if (!is_nothing(batch)) {
+  } else if (!is_empty(batch)) {
     pending_.push_back(std::move(batch));
   }
   flush();
   return {memory_.begin() + first, memory_.end()};
 }
 
-bool Record::is_nothing(const Batch& batch) {
+bool Record::is_empty(const Batch& batch) {
   return batch.messages.empty() && !batch.end && !batch.begin && !batch.replace_from;
 }
 
@@ -247,18 +247,18 @@ Record::Batch Record::make_batch(RecordEntry entry) {
   return batch;
 }
 
-void Record::remember(Batch& batch) {
+void Record::add_to_memory(Batch& batch) {
   batch.memory_at = memory_.size();
   memory_.insert(memory_.end(), batch.messages.begin(), batch.messages.end());
 }
 
-void Record::note_blob(const BlobHash& hash, std::string_view bytes) {
-  constexpr std::size_t kNotedBytesMax = std::size_t{256} << 20U;
-  std::size_t all = bytes.size();
-  for (const auto& [noted, of_it] : blobs_) {
-    all += of_it.size();
+void Record::record_blob(const BlobHash& hash, std::string_view bytes) {
+  constexpr std::size_t kBlobBytesMax = std::size_t{256} << 20U;
+  std::size_t total = bytes.size();
+  for (const auto& [noted, blob_bytes] : blobs_) {
+    total += blob_bytes.size();
   }
-  if (options_.outbox != nullptr && all <= kNotedBytesMax) {
+  if (options_.outbox != nullptr && total <= kBlobBytesMax) {
     blobs_.insert_or_assign(hash, std::string(bytes));
   }
 }
@@ -323,7 +323,7 @@ Result<AppendResult> Record::write_as(const Batch& batch, bool end, bool replace
   return store_->append(id, batch.messages, std::move(options));
 }
 
-void Record::done(const Batch& batch, const AppendResult& appended) {
+void Record::on_stored(const Batch& batch, const AppendResult& appended) {
   REPRISE_ASSERT(batch.memory_at + batch.messages.size() <= memory_.size());  // (1)
   if (batch.memory_at == 0 && !batch.messages.empty()) {
     stored_to_ = appended.first;
@@ -342,7 +342,7 @@ void Record::done(const Batch& batch, const AppendResult& appended) {
 
 void Record::flush() {
   if (const auto stored = responses_ ? responses_->flush(session_) : Result<>(); !stored) {
-    failed(stored.error());
+    on_failed(stored.error());
   }
   if (store_ == nullptr) {
     return move_to_outbox();
@@ -354,10 +354,10 @@ void Record::flush() {
       return drop_lost();
     }
     if (!appended) {
-      failed(appended.error());
+      on_failed(appended.error());
       return;
     }
-    done(batch, *appended);
+    on_stored(batch, *appended);
     pending_.pop_front();
   }
   if (std::exchange(uses_outbox_, false)) {

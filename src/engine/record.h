@@ -40,12 +40,12 @@ class ResponseLog {
   void add(const Message& answer, OperationId operation);
   // Stores pending answers; after an error some are still pending.
   Result<> flush(const Session& session);
-  void clear() { waiting_.clear(); }
-  bool is_empty() const { return waiting_.empty(); }
+  void clear() { pending_.clear(); }
+  bool is_empty() const { return pending_.empty(); }
 
  private:
   Responses& responses_;
-  std::deque<std::pair<Message, OperationId>> waiting_;
+  std::deque<std::pair<Message, OperationId>> pending_;
 };
 
 // What is stored in one step.
@@ -85,7 +85,7 @@ class Record {
 
   // Remembers the bytes of a blob that was put for a message of this turn, until that is stored:
   // if the store fails meanwhile, the outbox gets them, too.
-  void note_blob(const BlobHash& hash, std::string_view bytes);
+  void record_blob(const BlobHash& hash, std::string_view bytes);
 
   // Drops everything from `to` on.
   void rewind_to(Seq to);
@@ -107,7 +107,7 @@ class Record {
 
   // A request that starts there was accepted after a longer one was rejected: the next turn starts
   // there.
-  void note_start(const RequestStart& start);
+  void record_request_start(const RequestStart& start);
 
   // Stores a new session that is not stored yet. These two may be called during a turn.
   Result<> store_session();
@@ -125,7 +125,7 @@ class Record {
   Result<> check_lease() { return check_lost() ? std::unexpected(lost_error()) : Result<>(); }
   std::stop_token lost() const { return lease_ ? lease_->lost() : std::stop_token(); }
   // The store rejected a piece of the running answer.
-  void refused() { lease_->refused(); }
+  void on_refused() { lease_->on_refused(); }
   void warn(std::string_view text);  // only the first one of a turn
   const Session& session() const { return session_; }
   Session& session() { return session_; }
@@ -145,18 +145,18 @@ class Record {
     bool in_outbox = false;
   };
 
-  static bool is_nothing(const Batch& batch);
+  static bool is_empty(const Batch& batch);
   Batch make_batch(RecordEntry entry);
-  void remember(Batch& batch);
+  void add_to_memory(Batch& batch);
   Result<AppendResult> write(const Batch& batch);
   Result<AppendResult> write_as(const Batch& batch, bool end, bool replace);
-  void done(const Batch& batch, const AppendResult& appended);
+  void on_stored(const Batch& batch, const AppendResult& appended);
   void flush();
   void begin_lease();
   void drop_lost();
   std::string save_lost();
   std::string describe_lost();
-  void failed(const Error& error);
+  void on_failed(const Error& error);
   void keep_in_memory(Batch batch);
   void move_to_outbox();
   Result<> add_to_outbox(const Batch& batch, Seq after);
@@ -166,8 +166,8 @@ class Record {
   std::optional<Partial> answer_of_another() const;
   void count_usage(const std::vector<Message>& messages);
   void withdraw_question();
-  void note_refusal();
-  void note(std::string_view what, const std::function<Extra(Extra)>& change);
+  void record_refusal();
+  void update_extra(std::string_view subject, const std::function<Extra(Extra)>& change);
 
   Store* store_;
   Store* messages_;  // store of the messages; null: in memory only

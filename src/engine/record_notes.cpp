@@ -17,7 +17,7 @@ void Record::end_unanswered(bool refused) {
   }
   add({.end_answer = true});
   if (keeps_question && refused) {
-    note_refusal();
+    record_refusal();
   }
 }
 
@@ -28,7 +28,7 @@ void Record::withdraw_question() {
   }
 }
 
-void Record::note_refusal() {
+void Record::record_refusal() {
   std::optional<Time> question;
   const auto newest = [&question](const Message& message, const HistoryPosition&) {
     question = is_question(message) ? std::optional(message.created_at) : std::nullopt;
@@ -38,17 +38,18 @@ void Record::note_refusal() {
   if (!read || !question) {
     return;  // an unreadable history was reported before
   }
-  note("that the question was refused",
-       [question](Extra extra) { return with_refused_question(std::move(extra), *question); });
+  update_extra("that the question was refused", [question](Extra extra) {
+    return with_refused_question(std::move(extra), *question);
+  });
 }
 
-void Record::note_start(const RequestStart& start) {
-  note("what fits into a request",
-       [&start](Extra extra) { return with_request_start(std::move(extra), start); });
+void Record::record_request_start(const RequestStart& start) {
+  update_extra("what fits into a request",
+               [&start](Extra extra) { return with_request_start(std::move(extra), start); });
 }
 
 // The change also applies to this conversation if it cannot be stored.
-void Record::note(std::string_view what, const std::function<Extra(Extra)>& change) {
+void Record::update_extra(std::string_view subject, const std::function<Extra(Extra)>& change) {
   session_.extra = change(std::move(session_.extra));
   if (messages_ == nullptr || !pending_.empty()) {
     return;
@@ -62,16 +63,16 @@ void Record::note(std::string_view what, const std::function<Extra(Extra)>& chan
     }
     stored = std::unexpected(noted.error());
   }
-  warn(cat("cannot record ", what, ": ", stored.error().message));
+  warn(cat("cannot record ", subject, ": ", stored.error().message));
 }
 
 void ResponseLog::add(const Message& answer, OperationId operation) {
-  waiting_.emplace_back(answer, std::move(operation));
+  pending_.emplace_back(answer, std::move(operation));
 }
 
 Result<> ResponseLog::flush(const Session& session) {
-  for (; !waiting_.empty(); waiting_.pop_front()) {
-    const auto& [answer, operation] = waiting_.front();
+  for (; !pending_.empty(); pending_.pop_front()) {
+    const auto& [answer, operation] = pending_.front();
     REPRISE_TRY(responses_.add_response(session, answer, operation));
   }
   return {};
@@ -99,7 +100,7 @@ void Record::start_new_session() {
   if (Trash* const trash = store_->capabilities().trash; trash != nullptr) {
     const auto trashed = trash->trash(session_.info.id, options_.clock.now());
     if (!trashed && trashed.error().code != Code::not_found) {
-      failed(trashed.error());
+      on_failed(trashed.error());
     }
   }
   responses_->clear();

@@ -16,7 +16,7 @@ bool begins_character(char c) {
 
 }  // namespace
 
-void Record::failed(const Error& error) {
+void Record::on_failed(const Error& error) {
   saved_ = false;
   warn(cat("not saved: ", error.message, "; the session continues in memory"));
   move_to_outbox();
@@ -36,16 +36,16 @@ void Record::move_to_outbox() {
     return;
   }
   Result<> saved;
-  bool is_any = false;
+  bool has_saved = false;
   Seq after = session_.info.head;
   for (auto batch = pending_.begin(); saved && batch != pending_.end(); ++batch) {
     if (store_ == nullptr) {
       after = session_.info.head.next(static_cast<std::int64_t>(batch->memory_at));
     }
-    const bool is_something = !batch->messages.empty() || batch->replace_from;
-    if (is_something && !batch->in_outbox) {
+    const bool has_content = !batch->messages.empty() || batch->replace_from;
+    if (has_content && !batch->in_outbox) {
       saved = add_to_outbox(*batch, after);
-      is_any = is_any || saved;
+      has_saved = has_saved || saved;
     }
     batch->in_outbox = saved.has_value();
     after = batch->replace_from.value_or(after).next(std::ssize(batch->messages));
@@ -55,12 +55,12 @@ void Record::move_to_outbox() {
       pending_.pop_front();
     }
   } else {
-    uses_outbox_ = uses_outbox_ || is_any;
+    uses_outbox_ = uses_outbox_ || has_saved;
   }
-  if (is_any && !std::exchange(has_used_outbox_, true) && options_.statistics != nullptr) {
+  if (has_saved && !std::exchange(has_used_outbox_, true) && options_.statistics != nullptr) {
     options_.statistics->record([](StoreCounts& counts) { ++counts.spilled_turns; });
   }
-  if (observer_ != nullptr && is_any && !std::exchange(has_reported_outbox_, true)) {
+  if (observer_ != nullptr && has_saved && !std::exchange(has_reported_outbox_, true)) {
     observer_->on_warning(cat("it is saved in ", options_.outbox->where()));
   }
   if (observer_ != nullptr && !saved && !std::exchange(has_reported_outbox_failure_, true)) {
@@ -70,9 +70,9 @@ void Record::move_to_outbox() {
 
 // Another process has continued the session.
 void Record::drop_lost() {
-  const bool is_something =
+  const bool has_content =
       std::ranges::any_of(pending_, [](const Batch& batch) { return !batch.messages.empty(); });
-  if (is_something) {
+  if (has_content) {
     lost_outcome_ = options_.outbox != nullptr ? save_lost() : describe_lost();
   }
   if (std::exchange(uses_outbox_, false)) {
@@ -103,12 +103,12 @@ std::string Record::describe_lost() {
     }
   }
   std::string stored;
-  const auto take = [&](Message&& message) {
+  const auto sink = [&](Message&& message) {
     stored += message.role == role::kAssistant ? plain_text(message) : "";
     return stored.size() < displayed.size() ? Flow::proceed : Flow::stop;
   };
   const Seq first = pending_.front().replace_from.value_or(session_.info.head);
-  if (const auto read = store_->read(session_.info.id, {.from = first}, take); !read) {
+  if (const auto read = store_->read(session_.info.id, {.from = first}, sink); !read) {
     return cat("what was shown since then may not be saved: ", read.error().message);
   }
   const auto unsaved = std::ranges::mismatch(displayed, stored).in1;
@@ -125,10 +125,10 @@ Result<> Record::add_to_outbox(const Batch& batch, Seq after) {
   std::vector<OutboxBlob> blobs;
   for (const Message& message : batch.messages) {
     for (const BlobHash& hash : store::blobs_in(message.blocks)) {
-      if (const auto noted = blobs_.find(hash);
-          noted != blobs_.end() &&
+      if (const auto blob = blobs_.find(hash);
+          blob != blobs_.end() &&
           std::ranges::find(blobs, hash, &OutboxBlob::hash) == blobs.end()) {
-        blobs.push_back({hash, noted->second});
+        blobs.push_back({hash, blob->second});
       }
     }
   }

@@ -69,22 +69,11 @@ void GrowingBlocks::raw(const RawJson& block) {
   blocks_.emplace_back(UnknownBlock{type_of(block), block});
 }
 
-std::vector<Block> GrowingBlocks::take_complete() {
+std::vector<Block> GrowingBlocks::take(RawJson (*input_json)(std::string_view text)) {
   std::size_t call = 0;
   for (Block& block : blocks_) {
     if (auto* use = std::get_if<ToolUseBlock>(&block); use != nullptr) {
-      use->input = input_from_text(inputs_.at(call++));
-    }
-  }
-  inputs_.clear();
-  return std::exchange(blocks_, {});
-}
-
-std::vector<Block> GrowingBlocks::take_piece() {
-  std::size_t call = 0;
-  for (Block& block : blocks_) {
-    if (auto* use = std::get_if<ToolUseBlock>(&block); use != nullptr) {
-      use->input = RawJson::string(inputs_.at(call++));
+      use->input = input_json(inputs_.at(call++));
     }
   }
   inputs_.clear();

@@ -10,6 +10,10 @@
 
 namespace reprise {
 
+// The input as the model wrote it: JSON, or a JSON string with text that is not JSON. "" is an
+// empty object.
+RawJson input_from_text(std::string_view text);
+
 // Blocks that are appended to. Tool inputs are raw text until they are taken.
 class GrowingBlocks {
  public:
@@ -22,12 +26,14 @@ class GrowingBlocks {
 
   bool empty() const { return blocks_.empty(); }
   // Takes the blocks for a message; the inputs are JSON.
-  std::vector<Block> take_complete();
+  std::vector<Block> take_complete() { return take(input_from_text); }
   // Takes the blocks for a running answer: the inputs are JSON strings with the text so far. A tool
   // use that started in an earlier piece is repeated.
-  std::vector<Block> take_piece();
+  std::vector<Block> take_piece() { return take(RawJson::string); }
 
  private:
+  std::vector<Block> take(RawJson (*input_json)(std::string_view text));
+
   std::vector<Block> blocks_;
   std::string id_;  // of the last tool use, even after it was taken
   std::string name_;
@@ -57,10 +63,6 @@ class Reply {
 
 // Appends `event` to the blocks if it has content.
 void grow(GrowingBlocks& blocks, const StreamEvent& event);
-
-// The input as the model wrote it: JSON, or a JSON string with text that is not JSON. "" is an
-// empty object.
-RawJson input_from_text(std::string_view text);
 
 // The object that a tool can be run with: {} for null; a JSON string may contain one. nullopt
 // otherwise.

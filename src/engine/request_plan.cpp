@@ -38,7 +38,7 @@ struct Sample {
 };
 
 // Estimates the total size from the newest messages, and looks for a prompt among them.
-Result<Sample> take_sample(const HistorySlice& slice) {
+Result<Sample> sample_history(const HistorySlice& slice) {
   Sample sample;
   std::int64_t stored = 0;
   std::int64_t stored_bytes = 0;
@@ -79,6 +79,12 @@ Result<std::optional<std::string>> first_prompt(const HistorySlice& slice) {
   return prompt;
 }
 
+HistoryPosition after(HistoryPosition position) {
+  ++position.index;
+  position.seq = position.seq.next();
+  return position;
+}
+
 struct Continuation {
   std::string response_id;
   HistoryPosition answer;
@@ -105,16 +111,7 @@ Result<std::optional<Continuation>> find_continuation(const HistorySlice& slice,
   return found;
 }
 
-// Drops everything up to and including the position.
-void begin_after(HistorySlice& slice, const HistoryPosition& position) {
-  if (position.in_memory) {
-    slice.from = slice.to;
-    slice.memory = slice.memory.subspan(position.index + 1);
-  } else {
-    slice.from = position.seq.next();
-  }
-}
-
+// Drops everything before the position.
 void begin_at(HistorySlice& slice, const HistoryPosition& position) {
   if (position.in_memory) {
     slice.from = slice.to;
@@ -128,7 +125,7 @@ void begin_at(HistorySlice& slice, const HistoryPosition& position) {
 struct BudgetLimit {
   std::optional<HistoryPosition> start;
   std::optional<Message> question;  // the question at `start`
-  bool everything = true;
+  bool is_complete = true;
   TokenCount tokens;
 };
 
@@ -143,7 +140,7 @@ Result<BudgetLimit> limit_to_budget(const HistorySlice& slice, TokenCount budget
     next = is_question(message) ? std::optional(message) : std::nullopt;
     tokens += estimate_tokens(message) + blob_tokens(message);
     if (tokens > budget && limit.start) {
-      limit.everything = false;
+      limit.is_complete = false;
       return Flow::stop;
     }
     if (is_plain_question(message)) {
@@ -174,7 +171,7 @@ class Planner {
     if (!budget) {
       return {};
     }
-    REPRISE_ASSIGN(const Sample sample, take_sample(plan_.view.slice));
+    REPRISE_ASSIGN(const Sample sample, sample_history(plan_.view.slice));
     REPRISE_TRY(choose_prompt(sample));
     if (plan_.system.empty()) {
       return {};
@@ -190,26 +187,26 @@ class Planner {
   }
 
   Result<std::optional<TokenCount>> half() {
-    REPRISE_TRY(begin_at_noted());
+    REPRISE_TRY(begin_at_recorded_start());
     const HistorySlice& slice = plan_.view.slice;
     const TokenCount all{std::numeric_limits<std::int64_t>::max()};
     REPRISE_ASSIGN(const BudgetLimit sent, limit_to_budget(slice, budget().value_or(all)));
     const TokenCount half{sent.tokens.value / 2};
-    REPRISE_ASSIGN(const BudgetLimit rest, limit_to_budget(slice, half));
-    return rest.start && rest.tokens < sent.tokens ? std::optional(half) : std::nullopt;
+    REPRISE_ASSIGN(const BudgetLimit reduced, limit_to_budget(slice, half));
+    return reduced.start && reduced.tokens < sent.tokens ? std::optional(half) : std::nullopt;
   }
 
   RequestPlan plan() {
-    if (const auto done = choose(); !done) {
+    if (const auto done = build(); !done) {
       plan_.fault = done.error();
       plan_.view.slice.from = plan_.view.slice.to;
-      plan_.system = given_prompt().value_or("");
+      plan_.system = configured_prompt().value_or("");
     }
     return std::move(plan_);
   }
 
  private:
-  std::optional<std::string> given_prompt() const {
+  std::optional<std::string> configured_prompt() const {
     if (options_.options.system) {
       return options_.options.system;
     }
@@ -221,8 +218,8 @@ class Planner {
     return options_.budget ? options_.budget : options_.options.budget;
   }
 
-  Result<> choose() {
-    REPRISE_ASSIGN(const Sample sample, take_sample(plan_.view.slice));
+  Result<> build() {
+    REPRISE_ASSIGN(const Sample sample, sample_history(plan_.view.slice));
     plan_.view.bytes_estimate = sample.bytes_estimate;
     REPRISE_TRY(choose_prompt(sample));
     // Messages that are stored nowhere else cannot be sent.
@@ -235,13 +232,13 @@ class Planner {
         return {};
       }
     }
-    REPRISE_TRY(begin_at_noted());
+    REPRISE_TRY(begin_at_recorded_start());
     const auto budget = this->budget();
-    return budget ? keep_budget(*budget) : Result<>();
+    return budget ? apply_budget(*budget) : Result<>();
   }
 
   // Starts at the noted question, if the model is the same and the record is unchanged there.
-  Result<> begin_at_noted() {
+  Result<> begin_at_recorded_start() {
     HistorySlice& slice = plan_.view.slice;
     const auto start = request_start(record_.session().extra);
     if (!start || start->provider != options_.provider.name() ||
@@ -258,7 +255,7 @@ class Planner {
     REPRISE_TRY(slice.store->read(slice.session, range, sink));
     if (is_same) {
       slice.from = start->seq;
-      REPRISE_ASSIGN(const Sample sample, take_sample(slice));
+      REPRISE_ASSIGN(const Sample sample, sample_history(slice));
       plan_.view.bytes_estimate = sample.bytes_estimate;
       plan_.notes.push_back(cat("request: starts at message ", start->seq.value,
                                 ", because the model rejected a longer one"));
@@ -267,7 +264,7 @@ class Planner {
   }
 
   Result<> choose_prompt(const Sample& sample) {
-    auto prompt = given_prompt();
+    auto prompt = configured_prompt();
     if (!prompt) {
       prompt = sample.prompt;
     }
@@ -282,7 +279,7 @@ class Planner {
     HistorySlice& slice = plan_.view.slice;
     REPRISE_ASSIGN(auto found, find_continuation(slice, options_.provider));
     if (found) {
-      begin_after(slice, found->answer);
+      begin_at(slice, after(found->answer));
       plan_.previous_response_id = std::move(found->response_id);
       plan_.view.open_calls = std::move(found->open_calls);
       plan_.view.bytes_estimate = 0;
@@ -294,12 +291,12 @@ class Planner {
       return false;
     }
     plan_.previous_response_id = chain.back().response_id;
-    leave_out_known(chain.back().response_id);
+    drop_known(chain.back().response_id);
     return true;
   }
 
   // Messages of this run up to that answer are known to the provider, too.
-  void leave_out_known(std::string_view response_id) {
+  void drop_known(std::string_view response_id) {
     std::span<const Message>& memory = plan_.view.slice.memory;
     for (std::size_t i = memory.size(); i > 0; --i) {
       if (memory[i - 1].response_id == response_id) {
@@ -309,10 +306,10 @@ class Planner {
     }
   }
 
-  Result<> keep_budget(TokenCount budget) {
+  Result<> apply_budget(TokenCount budget) {
     HistorySlice& slice = plan_.view.slice;
     REPRISE_ASSIGN(const BudgetLimit limit, limit_to_budget(slice, budget));
-    if (limit.everything || !limit.start || !limit.question) {
+    if (limit.is_complete || !limit.start || !limit.question) {
       return {};
     }
     begin_at(slice, *limit.start);

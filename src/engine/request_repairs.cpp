@@ -11,8 +11,8 @@ namespace {
 
 // What is counted, and how it was repaired.
 struct Text {
-  std::string_view one;
-  std::string_view rest;
+  std::string_view subject;
+  std::string_view action;
 };
 
 constexpr std::array<Text, kRequestRepairKinds> kTexts = {{
@@ -40,8 +40,8 @@ std::vector<std::string> RequestRepairs::lines() const {
   for (std::size_t i = 0; i < kRequestRepairKinds; ++i) {
     if (counts_.at(i) > 0) {
       out.push_back(
-          cat("request: ", counted(static_cast<std::int64_t>(counts_.at(i)), kTexts.at(i).one),
-              kTexts.at(i).rest));
+          cat("request: ", counted(static_cast<std::int64_t>(counts_.at(i)), kTexts.at(i).subject),
+              kTexts.at(i).action));
     }
   }
   return out;

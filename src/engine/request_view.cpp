@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kCallIdBytesMax = 64;
 constexpr std::string_view kDidNotComplete = "the tool call did not complete";
 constexpr std::string_view kNoOutput = "(no output)";
-constexpr std::string_view kEarlier = "(earlier messages are left out)";
+constexpr std::string_view kEarlierLeftOut = "(earlier messages are left out)";
 
 bool is_blank(std::string_view text) {
   return trimmed(text).empty();
@@ -34,10 +34,10 @@ bool is_acceptable_word(std::string_view text) {
   return !text.empty() && text.size() <= kCallIdBytesMax && std::ranges::all_of(text, is_word_byte);
 }
 
-std::string acceptable_word(std::string_view text, std::string_view instead) {
+std::string acceptable_word(std::string_view text, std::string_view default_word) {
   std::string out(text.substr(0, kCallIdBytesMax));
   std::ranges::replace_if(out, [](char c) { return !is_word_byte(c); }, '_');
-  return out.empty() ? std::string(instead) : out;
+  return out.empty() ? std::string(default_word) : out;
 }
 
 // Thinking alone is not a message. Blocks of a provider's own tools are: they are continued after a
@@ -121,7 +121,7 @@ Result<std::optional<Message>> RequestView::next() {
     if (first_ && piece->assistant && out.blocks.empty()) {
       repairs_.count(RequestRepair::first_answer);
       pushed_back_ = std::move(piece);
-      add_text(out.blocks, std::string(kEarlier));
+      add_text(out.blocks, std::string(kEarlierLeftOut));
       break;
     }
     if (out.blocks.empty()) {
@@ -180,13 +180,13 @@ bool RequestView::is_omitted(const Message& message) {
 
 RequestView::Piece RequestView::assistant_piece(Message message) {
   Piece piece{.assistant = true};
-  const bool whole = message.state == MessageState::complete;
-  piece.incomplete = !whole;
+  const bool is_complete = message.state == MessageState::complete;
+  piece.incomplete = !is_complete;
   for (Block& block : message.blocks) {
     if (auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
       add_text(piece.blocks, std::move(text->text));
     } else if (auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
-      if (whole) {
+      if (is_complete) {
         add_call(piece, *call);
       } else {
         repairs_.count(RequestRepair::unfinished_call);
@@ -195,7 +195,7 @@ RequestView::Piece RequestView::assistant_piece(Message message) {
       repairs_.count(RequestRepair::orphan_result);
     } else if (std::holds_alternative<ImageBlock>(block)) {
       repairs_.count(RequestRepair::unusable_image);  // no provider accepts one in an answer
-    } else if (whole) {
+    } else if (is_complete) {
       add_thinking(piece, std::move(block), message);
     }
   }
@@ -218,7 +218,7 @@ RequestView::Piece RequestView::user_piece(Message message) {
   return piece;
 }
 
-bool RequestView::takes(const Block& block, const Message& from) const {
+bool RequestView::accepts(const Block& block, const Message& from) const {
   const auto is_its_model = [&from](const std::string& model) {
     return without_version(model) == without_version(from.model);
   };
@@ -229,7 +229,7 @@ bool RequestView::takes(const Block& block, const Message& from) const {
 
 void RequestView::add_thinking(Piece& piece, Block block, const Message& from) {
   const bool raw = std::holds_alternative<UnknownBlock>(block);
-  if (!takes(block, from)) {
+  if (!accepts(block, from)) {
     repairs_.count(raw ? RequestRepair::foreign_block : RequestRepair::foreign_thinking);
     return;
   }
@@ -302,10 +302,10 @@ void RequestView::add_image(Piece& piece, ImageBlock image) {
 
 // The look-ahead is bounded.
 std::vector<Block> RequestView::results_of_open_calls() {
-  bool waits = !open_calls_.empty();
-  for (std::size_t ahead = 0; waits; ++ahead) {
+  bool is_waiting = !open_calls_.empty();
+  for (std::size_t ahead = 0; is_waiting; ++ahead) {
     Message* const message = reader_.peek(ahead);
-    waits = message != nullptr && open_calls_.take_results(*message);
+    is_waiting = message != nullptr && open_calls_.extract_results(*message);
   }
   std::vector<Block> results;
   for (OpenCall& call : open_calls_.close()) {

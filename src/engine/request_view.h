@@ -56,7 +56,7 @@ class RequestView final : public RequestMessages {
   Piece user_piece(Message message);
   void add_call(Piece& piece, const ToolUseBlock& call);
   void add_thinking(Piece& piece, Block block, const Message& from);
-  bool takes(const Block& block, const Message& from) const;
+  bool accepts(const Block& block, const Message& from) const;
   void add_image(Piece& piece, ImageBlock image);
   std::string acceptable_id(const std::string& id);
   std::vector<Block> results_of_open_calls();

@@ -135,7 +135,7 @@ TEST(OpenCallsTest, ManyCallsAreFoundInLogarithmicTime) {
     message.blocks.emplace_back(result_of(cat("t", kCalls - i), cat("of t", kCalls - i)));
     message.blocks.emplace_back(text_of("between"));
   }
-  EXPECT_TRUE(calls.take_results(message));  // none of them is "t0"
+  EXPECT_TRUE(calls.extract_results(message));  // none of them is "t0"
   EXPECT_LT(CountingLess::count, kComparisons);
   EXPECT_EQ(message.blocks.size(), kCalls + 1);
   const std::vector<OpenCall> closed = calls.close();

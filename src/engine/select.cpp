@@ -18,13 +18,13 @@ using Found = Result<std::optional<SessionInfo>>;
 Error ambiguous(std::string_view sel, const std::vector<SessionInfo>& sessions) {
   std::vector<SessionId> ids;
   std::ranges::transform(sessions, std::back_inserter(ids), &SessionInfo::id);
-  const std::vector<std::string> brief = short_ids(ids);
+  const std::vector<std::string> short_forms = short_ids(ids);
   std::string list;
   for (std::size_t i = 0; i < std::min(sessions.size(), kCandidatesMax); ++i) {
     const SessionInfo& info = sessions.at(i);
     const std::string title = clean_line(info.title);
-    list +=
-        cat(list.empty() ? "" : ", ", brief[i], " '", grapheme_prefix(title, kShownTitleMax), "'");
+    list += cat(list.empty() ? "" : ", ", short_forms[i], " '",
+                grapheme_prefix(title, kShownTitleMax), "'");
   }
   const std::string_view more = sessions.size() > kCandidatesMax ? ", and more" : "";
   return {Code::ambiguous, cat("'", clean_line(sel), "' matches several sessions: ", list, more,
@@ -32,18 +32,18 @@ Error ambiguous(std::string_view sel, const std::vector<SessionInfo>& sessions) 
 }
 
 Error in_other_state(const SessionInfo& info, const Selection& selection) {
-  const std::string brief = short_id(info.id);
+  const std::string short_form = short_id(info.id);
   const bool is_trashed = info.state == SessionState::trashed;
-  const bool is_away = info.state == SessionState::archived || is_trashed;
+  const bool is_hidden = info.state == SessionState::archived || is_trashed;
   const std::string state(is_trashed ? "in the trash" : to_string(info.state));
   if (info.state == selection.goal) {
-    return {Code::not_found, cat("session ", brief, " is already ", state,
+    return {Code::not_found, cat("session ", short_form, " is already ", state,
                                  is_trashed ? "; --purge removes it for good" : "")};
   }
-  return {
-      Code::not_found,
-      cat("session ", brief, " is ", state,
-          is_away ? cat("; `", selection.program, " restore ", brief, "` brings it back") : "")};
+  return {Code::not_found,
+          cat("session ", short_form, " is ", state,
+              is_hidden ? cat("; `", selection.program, " restore ", short_form, "` brings it back")
+                        : "")};
 }
 
 class Selector {
@@ -55,19 +55,19 @@ class Selector {
     if (sel_ == "last") {
       return newest();
     }
-    const auto roads = {&Selector::by_number, &Selector::by_id, &Selector::by_prefix,
-                        &Selector::by_title};
-    for (const auto road : roads) {
-      REPRISE_ASSIGN(auto found, (this->*road)());
+    const auto matchers = {&Selector::by_number, &Selector::by_id, &Selector::by_prefix,
+                           &Selector::by_title};
+    for (const auto matcher : matchers) {
+      REPRISE_ASSIGN(auto found, (this->*matcher)());
       if (found) {
         return *std::move(found);
       }
     }
-    if (!elsewhere_) {
-      REPRISE_TRY(find_title_elsewhere());
+    if (!other_match_) {
+      REPRISE_TRY(find_title_in_other_states());
     }
-    if (elsewhere_) {
-      return std::unexpected(in_other_state(*elsewhere_, selection_));
+    if (other_match_) {
+      return std::unexpected(in_other_state(*other_match_, selection_));
     }
     return fail(Code::not_found,
                 cat("no session matches '", clean_line(sel_), "'; ", list_advice()));
@@ -107,7 +107,7 @@ class Selector {
   }
 
   // A full id is unambiguous even if the session is in another state, which is reported then.
-  Found named(const SessionId& id) {
+  Found find_by_id(const SessionId& id) {
     REPRISE_ASSIGN(auto session, source_.find(id));
     if (!session) {
       return std::optional<SessionInfo>();
@@ -126,7 +126,7 @@ class Selector {
     if (number == 0 || number > selection_.numbers.size()) {
       return std::optional<SessionInfo>();
     }
-    return named(selection_.numbers.at(number - 1));
+    return find_by_id(selection_.numbers.at(number - 1));
   }
 
   Found by_id() {
@@ -135,7 +135,7 @@ class Selector {
       if (!id) {
         continue;
       }
-      REPRISE_ASSIGN(auto found, named(*id));
+      REPRISE_ASSIGN(auto found, find_by_id(*id));
       if (found) {
         return found;
       }
@@ -163,13 +163,13 @@ class Selector {
         by_end.sessions, std::back_inserter(page.sessions), [&page](const SessionInfo& info) {
           return std::ranges::find(page.sessions, info.id, &SessionInfo::id) == page.sessions.end();
         });
-    const auto elsewhere = std::ranges::stable_partition(
+    const auto others = std::ranges::stable_partition(
         page.sessions, [this](const SessionInfo& info) { return fits_query(info); });
-    if (!elsewhere.empty()) {
-      elsewhere_ = elsewhere.front();
+    if (!others.empty()) {
+      other_match_ = others.front();
     }
-    page.sessions.erase(elsewhere.begin(), elsewhere.end());
-    return only_one(std::move(page.sessions));
+    page.sessions.erase(others.begin(), others.end());
+    return unique_match(std::move(page.sessions));
   }
 
   Found by_title() {
@@ -188,10 +188,10 @@ class Selector {
       }
       query.after = std::move(page.next);
     } while (!sel_.empty() && !query.after.empty() && found.size() <= kCandidatesMax);
-    return sel_.empty() ? Found(std::optional<SessionInfo>()) : only_one(std::move(found));
+    return sel_.empty() ? Found(std::optional<SessionInfo>()) : unique_match(std::move(found));
   }
 
-  Result<> find_title_elsewhere() {
+  Result<> find_title_in_other_states() {
     if (sel_.empty()) {
       return {};
     }
@@ -207,12 +207,12 @@ class Selector {
     REPRISE_ASSIGN(auto page, source_.list(query));  // the newest ones are enough for a hint
     const auto found = std::ranges::find(page.sessions, sel_, &SessionInfo::title);
     if (found != page.sessions.end()) {
-      elsewhere_ = std::move(*found);
+      other_match_ = std::move(*found);
     }
     return {};
   }
 
-  Found only_one(std::vector<SessionInfo> sessions) {
+  Found unique_match(std::vector<SessionInfo> sessions) {
     if (sessions.empty()) {
       return std::optional<SessionInfo>();
     }
@@ -225,7 +225,7 @@ class Selector {
   Source& source_;
   std::string_view sel_;
   const Selection& selection_;
-  std::optional<SessionInfo> elsewhere_;  // a match in another state
+  std::optional<SessionInfo> other_match_;  // a match in another state
 };
 
 }  // namespace

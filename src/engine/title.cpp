@@ -61,14 +61,14 @@ std::string_view shortened(std::string_view line) {
 
 std::string title_from_prompt(std::string_view prompt) {
   const std::string clean = utf8::sanitize(prompt);
-  std::string_view rest = clean;
-  while (!rest.empty()) {
-    const auto line_end = rest.find_first_of("\r\n");
-    const std::string line = clean_line(rest.substr(0, line_end));
+  std::string_view remaining = clean;
+  while (!remaining.empty()) {
+    const auto line_end = remaining.find_first_of("\r\n");
+    const std::string line = clean_line(remaining.substr(0, line_end));
     if (has_words(line)) {
       return std::string(shortened(line));
     }
-    rest.remove_prefix(line_end == std::string_view::npos ? rest.size() : line_end + 1);
+    remaining.remove_prefix(line_end == std::string_view::npos ? remaining.size() : line_end + 1);
   }
   return "";
 }

@@ -43,11 +43,11 @@ std::optional<std::string> refusal(const ConversationOptions& options, const Too
   return std::nullopt;
 }
 
-Result<ToolOutput> run_one(const Tool& tool, const ToolContext& context, const RawJson& input) {
+Result<ToolOutput> run_tool(const Tool& tool, const ToolContext& context, const RawJson& input) {
   try {
     return tool.run(context, input);
-  } catch (const std::exception& problem) {  // tools are foreign code
-    return fail(Code::io, cat(tool.spec.name, " failed: ", problem.what()));
+  } catch (const std::exception& exception) {  // tools are foreign code
+    return fail(Code::io, cat(tool.spec.name, " failed: ", exception.what()));
   } catch (...) {
     return fail(Code::io, cat(tool.spec.name, " failed with an exception of an unknown type"));
   }
@@ -84,12 +84,12 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  struct Done {
+  struct Finished {
     const ToolUseBlock* call;
     Result<ToolOutput> output;
   };
   // The next output; nullopt after the last one.
-  std::optional<Done> wait() {
+  std::optional<Finished> wait() {
     State& state = *state_;
     std::unique_lock lock(state.mutex);
     const auto is_ready = [&state] { return !state.done.empty() || state.workers == 0; };
@@ -106,7 +106,7 @@ class Pool {
     if (state.done.empty()) {
       return std::nullopt;
     }
-    Done first = std::move(state.done.front());
+    Finished first = std::move(state.done.front());
     state.done.pop_front();
     return first;
   }
@@ -133,7 +133,7 @@ class Pool {
     std::deque<Call> calls;   // guarded by mutex, like the following members
     std::size_t next = 0;     // the next call to start
     std::size_t workers = 0;  // threads that have not ended
-    std::deque<Done> done;
+    std::deque<Finished> done;
   };
 
   static void work(State& state) {
@@ -143,7 +143,7 @@ class Pool {
       Call& call = state.calls.at(state.next++);
       call.is_running = true;
       lock.unlock();
-      auto output = run_one(call.tool, context, call.input);
+      auto output = run_tool(call.tool, context, call.input);
       lock.lock();
       if (call.is_abandoned) {
         return;  // no one waits for this thread any more
@@ -157,7 +157,7 @@ class Pool {
   }
 
   // Call with the mutex held, after the stop request.
-  std::optional<Done> find_unresponsive(Clock::time_point stopped_at) {
+  std::optional<Finished> find_unresponsive(Clock::time_point stopped_at) {
     for (Call& call : state_->calls) {
       const auto limit = call.tool.stop_timeout;
       if (!call.is_running || call.is_abandoned || Clock::now() < stopped_at + limit) {
@@ -166,8 +166,9 @@ class Pool {
       call.is_abandoned = true;
       has_abandoned_ = true;
       --state_->workers;
-      return Done{call.use, fail(Code::timeout, cat(call.tool.spec.name, " did not stop within ",
-                                                    limit.count(), " ms"))};
+      return Finished{
+          call.use, fail(Code::timeout,
+                         cat(call.tool.spec.name, " did not stop within ", limit.count(), " ms"))};
     }
     return std::nullopt;
   }

@@ -22,7 +22,7 @@ constexpr std::size_t kOutputBytesMax = 256 << 10;
 constexpr std::size_t kEntriesMax = 1000;
 constexpr std::size_t kSniffBytes = 8192;
 
-Result<std::string> read_all_of(const Fd& file, const std::string& name) {
+Result<std::string> read_contents(const Fd& file, const std::string& name) {
   REPRISE_ASSIGN(const struct stat status, status_of(file.get(), name));
   if (status.st_size > kFileBytesMax) {
     return fail(Code::invalid_argument, cat("\"", name, "\" has ", status.st_size,
@@ -53,14 +53,15 @@ std::string lines_of(std::string_view text, std::int64_t offset, std::int64_t li
   std::int64_t line = 1;
   while (!text.empty() && line < offset + limit) {
     const auto end = text.find('\n');
-    const std::string_view whole = text.substr(0, end == std::string_view::npos ? end : end + 1);
+    const std::string_view full_line =
+        text.substr(0, end == std::string_view::npos ? end : end + 1);
     if (line >= offset) {
-      if (out.size() + whole.size() > kOutputBytesMax && !out.empty()) {
+      if (out.size() + full_line.size() > kOutputBytesMax && !out.empty()) {
         break;
       }
-      out += whole.substr(0, kOutputBytesMax);
+      out += full_line.substr(0, kOutputBytesMax);
     }
-    text.remove_prefix(whole.size());
+    text.remove_prefix(full_line.size());
     ++line;
   }
   if (!text.empty()) {
@@ -81,7 +82,7 @@ Result<ToolOutput> read_file_tool(const ToolContext& context, const RawJson& inp
   }
   REPRISE_ASSIGN(const Fd file,
                  open_inside(context.session.info.working_dir, path, EntryKind::file));
-  REPRISE_ASSIGN(const std::string bytes, read_all_of(file, path));
+  REPRISE_ASSIGN(const std::string bytes, read_contents(file, path));
   if (is_binary(bytes)) {
     return ToolOutput{cat("\"", path, "\" is a binary file of ", bytes.size(), " bytes"), true};
   }
@@ -120,20 +121,20 @@ Result<ToolOutput> list_dir_tool(const ToolContext& context, const RawJson& inpu
     return std::unexpected(os_error("list", path, errno));
   }
   std::vector<std::string> names;
-  bool more = false;
+  bool has_more = false;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): safe on different streams, which this one is.
   for (const dirent* entry = nullptr; errno = 0, (entry = ::readdir(folder.get())) != nullptr;) {
     const std::string_view name(static_cast<const char*>(entry->d_name));
     if (name == "." || name == "..") {
       continue;
     }
-    more = names.size() == kEntriesMax;
-    if (more) {
+    has_more = names.size() == kEntriesMax;
+    if (has_more) {
       break;
     }
     names.emplace_back(name);
   }
-  if (!more && errno != 0) {
+  if (!has_more && errno != 0) {
     return std::unexpected(os_error("list", path, errno));
   }
   std::ranges::sort(names);
@@ -141,7 +142,7 @@ Result<ToolOutput> list_dir_tool(const ToolContext& context, const RawJson& inpu
   for (const std::string& name : names) {
     out += cat(entry_line(opened.get(), name), "\n");
   }
-  out += more ? cat("[more than ", kEntriesMax, " entries]\n") : std::string();
+  out += has_more ? cat("[more than ", kEntriesMax, " entries]\n") : std::string();
   return ToolOutput{out.empty() ? "(empty)" : out};
 }
 

@@ -32,10 +32,10 @@ Result<ToolOutput> todo_write(const ToolContext& context, const RawJson& input) 
     current = *todos;
     return Result<>();
   };
-  REPRISE_ASSIGN(const auto now, stored->edit_todos(context.session.info.id, replace));
+  REPRISE_ASSIGN(const auto updated, stored->edit_todos(context.session.info.id, replace));
   const auto open = std::ranges::count_if(
-      now, [](const Todo& todo) { return todo.status != TodoStatus::completed; });
-  return ToolOutput{cat(now.size(), " todos, ", open, " open")};
+      updated, [](const Todo& todo) { return todo.status != TodoStatus::completed; });
+  return ToolOutput{cat(updated.size(), " todos, ", open, " open")};
 }
 
 // A simple search of the newest sessions: bounded, ASCII case-insensitive.
@@ -104,13 +104,13 @@ class Recall {
     const std::size_t from = at > kAround ? at - kAround : 0;
     const std::string_view part = text.substr(from, query_.size() + 2 * kAround);
     ++hits_;
-    out_ +=
-        cat("session ", info.id.str(), " \"", clean_line(info.title), "\", message ",
-            message.seq.value, ", ", clean_line(message.role), ": ", clean_line(whole(part)), "\n");
+    out_ += cat("session ", info.id.str(), " \"", clean_line(info.title), "\", message ",
+                message.seq.value, ", ", clean_line(message.role), ": ",
+                clean_line(whole_characters(part)), "\n");
   }
 
   // Removes partial characters at both ends.
-  static std::string_view whole(std::string_view part) {
+  static std::string_view whole_characters(std::string_view part) {
     while (!part.empty() && (static_cast<unsigned char>(part.front()) & 0xC0U) == 0x80U) {
       part.remove_prefix(1);
     }

@@ -29,7 +29,8 @@ std::string waiting_line(const Retrying& retry) {
 constexpr std::string_view kContinuePrompt =
     "Your answer was cut off. Go on exactly where it stopped; repeat nothing and explain nothing.";
 
-constexpr std::string_view kSendLess = "; send less with --budget, or take back turns with /rewind";
+constexpr std::string_view kReduceAdvice =
+    "; send less with --budget, or take back turns with /rewind";
 
 // Sent with the request that continues an answer; not stored.
 std::optional<Message> continue_instruction(const TurnStart& start) {
@@ -85,9 +86,9 @@ Turn::Turn(Provider& provider, Record& record, const ConversationOptions& option
 
 Result<Outcome> Turn::run(TurnStart start, std::stop_token stop) {
   start_ = std::move(start);
-  std::stop_source either;
-  stop_ = either.get_token();
-  const auto end = [&either] { either.request_stop(); };
+  std::stop_source source;
+  stop_ = source.get_token();
+  const auto end = [&source] { source.request_stop(); };
   const std::stop_callback stopped(std::move(stop), end);
   const std::stop_callback lost(record_.lost(), end);
   try {
@@ -114,7 +115,7 @@ Result<Outcome> Turn::run_rounds() {
   int pauses = 0;
   for (int round = 0;; ++round) {
     Reply& reply = reply_.emplace();
-    auto streamed = answer_once(reply);
+    auto streamed = request_reply(reply);
     if (record_.check_lost()) {
       return lost(reply);
     }
@@ -127,9 +128,10 @@ Result<Outcome> Turn::run_rounds() {
     unstored_ = finished(reply, !streamed);
     announce(reply.reason(), *unstored_);
     const auto calls = streamed ? calls_of(*unstored_) : std::vector<ToolUseBlock>();
-    const bool pauses_on = reply.reason() == StopReason::paused && calls.empty() &&
-                           repeats_after_pause(*unstored_, pauses);
-    const bool has_next_round = pauses_on || (!calls.empty() && round <= options_.tool_rounds_max);
+    const bool continues_paused = reply.reason() == StopReason::paused && calls.empty() &&
+                                  repeats_after_pause(*unstored_, pauses);
+    const bool has_next_round =
+        continues_paused || (!calls.empty() && round <= options_.tool_rounds_max);
     const Message& answer = store_answer(has_next_round);
     REPRISE_TRY(record_.check_lease());
     if (!streamed) {
@@ -138,7 +140,7 @@ Result<Outcome> Turn::run_rounds() {
     if (!has_next_round) {
       return outcome(answer, std::nullopt);
     }
-    if (pauses_on) {
+    if (continues_paused) {
       --round;  // rounds of the provider's own tools do not count
     } else {
       run_calls(calls, round == options_.tool_rounds_max);
@@ -153,11 +155,11 @@ Result<Outcome> Turn::run_rounds() {
 
 // Streams one reply. If the provider has dropped the conversation, or rejects continuing it, the
 // request is repeated with all messages.
-Result<> Turn::answer_once(Reply& reply) {
+Result<> Turn::request_reply(Reply& reply) {
   for (;;) {
     auto instruction = continue_instruction(start_);
-    const bool by_response_id = std::exchange(by_response_id_, true) && !refuses_ids_ && !budget_ &&
-                                !leaves_out_images_ && !instruction;
+    const bool by_response_id = std::exchange(by_response_id_, true) && !rejects_response_ids_ &&
+                                !budget_ && !omits_images_ && !instruction;
     const PlanOptions plan_options{.options = options_,
                                    .provider = provider_,
                                    .by_response_id = by_response_id,
@@ -169,22 +171,22 @@ Result<> Turn::answer_once(Reply& reply) {
     auto streamed = stream(std::move(plan), reply);
     if (streamed || reply.has_content()) {
       if (reduced_start && streamed) {
-        record_.note_start(*reduced_start);
+        record_.record_request_start(*reduced_start);
         budget_.reset();
       }
       return streamed;
     }
-    if (sends_less(streamed.error(), plan_options)) {
+    if (reduce_request(streamed.error(), plan_options)) {
       continue;
     }
     if (streamed.error().code == Code::too_long) {
-      return fail(Code::too_long, cat(streamed.error().message, kSendLess));
+      return fail(Code::too_long, cat(streamed.error().message, kReduceAdvice));
     }
     if (!continued) {
       return streamed;
     }
     if (streamed.error().code == Code::invalid_argument && record_.has_all_messages()) {
-      refuses_ids_ = true;
+      rejects_response_ids_ = true;
       observer_.on_note(cat(streamed.error().message,
                             ": sending the whole conversation instead of continuing from the last "
                             "response; store = false always does so"));
@@ -205,9 +207,9 @@ Result<> Turn::answer_once(Reply& reply) {
 
 // If the request is too long for the model, or the model rejects images, it is repeated once with
 // less. Messages stored by the provider are sent again, since only sent messages can be left out.
-bool Turn::sends_less(const Error& refusal, const PlanOptions& plan_options) {
-  const bool is_at_hand = record_.has_all_messages();
-  if (refusal.code == Code::too_long && !budget_ && is_at_hand) {
+bool Turn::reduce_request(const Error& refusal, const PlanOptions& plan_options) {
+  const bool has_messages = record_.has_all_messages();
+  if (refusal.code == Code::too_long && !budget_ && has_messages) {
     budget_ = half_of_history(record_, plan_options);
     if (budget_) {
       observer_.on_warning(
@@ -217,12 +219,13 @@ bool Turn::sends_less(const Error& refusal, const PlanOptions& plan_options) {
     }
     return budget_.has_value();
   }
-  if (refusal.code == Code::unsupported && !leaves_out_images_ && images_ + pdfs_ > 0 &&
-      is_at_hand) {
-    leaves_out_images_ = true;
-    const std::string_view what = pdfs_ == 0 ? "images" : images_ == 0 ? "PDFs" : "images and PDFs";
+  if (refusal.code == Code::unsupported && !omits_images_ && images_ + pdfs_ > 0 && has_messages) {
+    omits_images_ = true;
+    const std::string_view omitted = pdfs_ == 0     ? "images"
+                                     : images_ == 0 ? "PDFs"
+                                                    : "images and PDFs";
     observer_.on_warning(
-        cat(refusal.message, "; trying again without the ", what, " of the conversation"));
+        cat(refusal.message, "; trying again without the ", omitted, " of the conversation"));
     return true;
   }
   return false;
@@ -232,12 +235,12 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   if (plan.fault) {
     record_.warn(cat("the stored history cannot be read: ", plan.fault->message));
   }
-  plan.view.omits_images = leaves_out_images_;
+  plan.view.omits_images = omits_images_;
   plan.view.models.insert(plan.view.models.end(), models_.begin(), models_.end());
   RequestView view(provider_, std::move(plan.view));
   Request request = make_request(options_, plan, view);
   PartialSaver saver(partials_of(record_.store()), record_.session().info.id, record_.answer(),
-                     [this] { record_.refused(); });
+                     [this] { record_.on_refused(); });
   const auto sink = [&](const StreamEvent& event) {
     if (record_.check_lost()) {
       return;  // the stream is being stopped

@@ -33,9 +33,9 @@ class Turn {
   bool repeats_after_pause(Message& answer, int& pauses);
   void abandon();
   void announce(std::optional<StopReason> reason, const Message& answer);
-  Result<> answer_once(Reply& reply);
+  Result<> request_reply(Reply& reply);
   Result<> stream(RequestPlan plan, Reply& reply);
-  bool sends_less(const Error& refusal, const PlanOptions& plan_options);
+  bool reduce_request(const Error& refusal, const PlanOptions& plan_options);
   void on_event(const StreamEvent& event);
   Message finished(Reply& reply, bool interrupted);
   Message joined_with_incomplete(Message answer);
@@ -55,15 +55,15 @@ class Turn {
   std::stop_token stop_;
   TurnStart start_;
   bool by_response_id_ = true;
-  bool refuses_ids_ = false;          // a request by response id was rejected
-  std::optional<TokenCount> budget_;  // set after the model has rejected a longer request
-  bool leaves_out_images_ = false;    // set after the model has rejected images
-  std::int64_t images_ = 0;           // in the last request
-  std::int64_t pdfs_ = 0;             // likewise
-  std::vector<std::string> models_;   // under which the model has answered
-  std::optional<Reply> reply_;        // of this round; empty after its message was made
-  std::optional<Message> unstored_;   // the message made of it, until the record has it
-  std::optional<Message> answer_;     // the last one
+  bool rejects_response_ids_ = false;  // a request by response id was rejected
+  std::optional<TokenCount> budget_;   // set after the model has rejected a longer request
+  bool omits_images_ = false;          // set after the model has rejected images
+  std::int64_t images_ = 0;            // in the last request
+  std::int64_t pdfs_ = 0;              // likewise
+  std::vector<std::string> models_;    // under which the model has answered
+  std::optional<Reply> reply_;         // of this round; empty after its message was made
+  std::optional<Message> unstored_;    // the message made of it, until the record has it
+  std::optional<Message> answer_;      // the last one
 };
 
 inline constexpr std::size_t kToolsAtOnce = 8;

@@ -48,18 +48,18 @@ Message Turn::joined_with_incomplete(Message answer) {
     }
   }
   start_.incomplete.clear();
-  auto rest = answer.blocks.begin();
-  while (rest != answer.blocks.end() && !std::holds_alternative<TextBlock>(*rest) &&
-         !std::holds_alternative<ToolUseBlock>(*rest)) {
-    blocks.push_back(std::move(*rest++));  // thinking precedes what it is about
+  auto next = answer.blocks.begin();
+  while (next != answer.blocks.end() && !std::holds_alternative<TextBlock>(*next) &&
+         !std::holds_alternative<ToolUseBlock>(*next)) {
+    blocks.push_back(std::move(*next++));  // thinking precedes what it is about
   }
-  if (rest != answer.blocks.end() && std::holds_alternative<TextBlock>(*rest)) {
-    text += std::get<TextBlock>(*rest++).text;
+  if (next != answer.blocks.end() && std::holds_alternative<TextBlock>(*next)) {
+    text += std::get<TextBlock>(*next++).text;
   }
   if (!text.empty()) {
     blocks.emplace_back(TextBlock{std::move(text), {}});
   }
-  blocks.insert(blocks.end(), std::move_iterator(rest), std::move_iterator(answer.blocks.end()));
+  blocks.insert(blocks.end(), std::move_iterator(next), std::move_iterator(answer.blocks.end()));
   answer.blocks = std::move(blocks);
   return answer;
 }
@@ -68,8 +68,9 @@ const Message& Turn::add_answer(bool has_next_round) {
   RecordEntry entry{.begin_answer = has_next_round,
                     .end_answer = true,
                     .replace_from = std::exchange(start_.replace_from, std::nullopt)};
-  if (auto made = std::exchange(unstored_, std::nullopt); made) {  // guaranteed by the callers
-    entry.messages.push_back(*std::move(made));
+  if (auto message = std::exchange(unstored_, std::nullopt);
+      message) {  // guaranteed by the callers
+    entry.messages.push_back(*std::move(message));
   }
   return answer_.emplace(record_.add(std::move(entry)).front());
 }
@@ -118,7 +119,7 @@ void Turn::run_calls(const std::vector<ToolUseBlock>& calls, bool refuse) {
   if (!refuse) {
     const ToolContext context{record_.session(), record_.store(), stop_};
     run_tools(options_, context, calls, sink, [this](const BlobHash& hash, std::string_view bytes) {
-      record_.note_blob(hash, bytes);
+      record_.record_blob(hash, bytes);
     });
     return;
   }

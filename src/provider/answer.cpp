@@ -28,26 +28,26 @@ ReceiveAction Answer::data(std::string_view bytes) {
     const std::string_view body = trimmed(body_);
     if (body.empty()) {
       body_.clear();
-      outcome_ = check_quiet(bytes.size());
+      outcome_ = check_empty_bytes(bytes.size());
       return outcome_ ? ReceiveAction::more : ReceiveAction::nothing;
     }
     form_ = body.front() == '{' ? Form::json : Form::events;
     const std::string first = std::exchange(body_, {});
-    return take(first);
+    return receive(first);
   }
-  return take(bytes);
+  return receive(bytes);
 }
 
-ReceiveAction Answer::take(std::string_view bytes) {
+ReceiveAction Answer::receive(std::string_view bytes) {
   if (form_ == Form::json) {
     body_ += bytes;
     if (static_cast<std::int64_t>(body_.size()) > bytes_max_) {
       outcome_ = answer_too_large(bytes_max_);
     }
   } else {
-    outcome_ = take_events(bytes);
+    outcome_ = receive_events(bytes);
     if (outcome_) {
-      outcome_ = check_quiet(bytes.size());
+      outcome_ = check_empty_bytes(bytes.size());
     }
     out_.flush();  // deliver what arrived together at once, without waiting for more
   }
@@ -57,14 +57,14 @@ ReceiveAction Answer::take(std::string_view bytes) {
   return reader_.done() ? ReceiveAction::end : ReceiveAction::more;
 }
 
-Result<> Answer::take_events(std::string_view bytes) {
+Result<> Answer::receive_events(std::string_view bytes) {
   return events_.feed(bytes, [this](std::string_view name, std::string_view data) {
     any_event_ = true;
-    return reader_.done() ? Result<>() : take_event(name, data);
+    return reader_.done() ? Result<>() : receive_event(name, data);
   });
 }
 
-Result<> Answer::take_event(std::string_view name, std::string_view data) {
+Result<> Answer::receive_event(std::string_view name, std::string_view data) {
   REPRISE_TRY(reader_.event(name, data));
   if (size() > bytes_max_) {
     return answer_too_large(bytes_max_);
@@ -73,11 +73,11 @@ Result<> Answer::take_event(std::string_view name, std::string_view data) {
 }
 
 // Comments, blanks and empty events are allowed, but not without limit.
-Result<> Answer::check_quiet(std::size_t bytes) {
+Result<> Answer::check_empty_bytes(std::size_t bytes) {
   const std::int64_t now = size();
-  quiet_bytes_ = now > largest_ ? 0 : quiet_bytes_ + static_cast<std::int64_t>(bytes);
+  empty_bytes_ = now > largest_ ? 0 : empty_bytes_ + static_cast<std::int64_t>(bytes);
   largest_ = std::max(largest_, now);
-  return quiet_bytes_ > bytes_max_ ? answer_too_large(bytes_max_) : Result<>();
+  return empty_bytes_ > bytes_max_ ? answer_too_large(bytes_max_) : Result<>();
 }
 
 Result<> Answer::finish() {
@@ -90,7 +90,7 @@ Result<> Answer::finish() {
   } else if (!reader_.complete()) {
     REPRISE_TRY(events_.finish([this](std::string_view name, std::string_view data) {
       any_event_ = true;
-      return take_event(name, data);
+      return receive_event(name, data);
     }));
   }
   if (reader_.complete()) {

@@ -30,16 +30,16 @@ class Answer final : public http::Receiver {
  private:
   enum class Form : std::uint8_t { unknown, events, json };
 
-  http::ReceiveAction take(std::string_view bytes);
+  http::ReceiveAction receive(std::string_view bytes);
   std::int64_t size() const { return out_.bytes() + reader_.bytes_buffered(); }
-  Result<> check_quiet(std::size_t bytes);
-  Result<> take_events(std::string_view bytes);
-  Result<> take_event(std::string_view name, std::string_view data);
+  Result<> check_empty_bytes(std::size_t bytes);
+  Result<> receive_events(std::string_view bytes);
+  Result<> receive_event(std::string_view name, std::string_view data);
 
   ReplyReader& reader_;
   ReplyWriter& out_;
   std::int64_t bytes_max_;
-  std::int64_t quiet_bytes_ = 0;  // since something was added to the answer
+  std::int64_t empty_bytes_ = 0;  // since something was added to the answer
   std::int64_t largest_ = 0;      // its size then
   http::ResponseHead head_;
   Form form_ = Form::unknown;

@@ -16,7 +16,7 @@ constexpr std::string_view kName = "anthropic";
 // reads it from there. At most four are allowed.
 constexpr std::string_view kCacheControl = R"({"type":"ephemeral"})";
 
-constexpr Spelling kSpellings[] = {
+constexpr OptionEncoding kOptionEncodings[] = {
     {"reasoning_summary", R"("none")", R"({"thinking":{"type":"adaptive","display":"omitted"}})"},
     {"reasoning_summary", "", R"({"thinking":{"type":"adaptive","display":"summarized"}})"},
     {"effort", R"("none")", R"({"thinking":{"type":"disabled"}})"},
@@ -63,7 +63,7 @@ void append_cached_system(std::string& out, std::string_view system) {
 class Blocks {
  public:
   Blocks(json::ArrayWriter& array, std::string& out, const Message& message)
-      : array_(array), out_(out), own_(message.provider == kName) {}
+      : array_(array), out_(out), is_same_provider_(message.provider == kName) {}
 
   // The server rejects blank text blocks.
   void operator()(const TextBlock& block) {
@@ -74,7 +74,7 @@ class Blocks {
 
   // The server rejects thinking without a signature.
   void operator()(const ThinkingBlock& block) {
-    if (own_ && !block.signature.empty()) {
+    if (is_same_provider_ && !block.signature.empty()) {
       array_.item();
       json::append_object(out_, "type", "thinking", "thinking", block.text, "signature",
                           block.signature);
@@ -123,7 +123,7 @@ class Blocks {
   }
 
   void operator()(const UnknownBlock& block) {
-    if (own_) {
+    if (is_same_provider_) {
       array_.item();
       out_ += sendable(block.json);
     }
@@ -137,7 +137,7 @@ class Blocks {
  private:
   json::ArrayWriter& array_;
   std::string& out_;
-  bool own_;
+  bool is_same_provider_;
 };
 
 bool is_result(const Block& block) {
@@ -171,9 +171,9 @@ void append_assistant(Blocks& blocks, const Message& message) {
 
 // The thinking budget must be below the limit of the whole answer.
 std::int64_t answer_limit(const Request& request) {
-  const std::int64_t most = anthropic_max_tokens(request.model);
+  const std::int64_t limit = anthropic_max_tokens(request.model);
   const std::int64_t budget = request.options.thinking_budget.value_or(0);
-  return budget < most ? most : budget + most;
+  return budget < limit ? limit : budget + limit;
 }
 
 class Anthropic final : public Codec {
@@ -195,7 +195,7 @@ class Anthropic final : public Codec {
     return out;
   }
 
-  std::span<const Spelling> spellings() const override { return kSpellings; }
+  std::span<const OptionEncoding> option_encodings() const override { return kOptionEncodings; }
 
   void begin_body(std::string& out, const Request& request) const override {
     const bool cached = request.options.prompt_cache.value_or(false);
@@ -210,7 +210,7 @@ class Anthropic final : public Codec {
       object.field("system", request.system);
     }
     if (request.temperature) {
-      object.raw("temperature", spelled(*request.temperature));
+      object.raw("temperature", number_to_json(*request.temperature));
     }
     if (!request.tools.empty()) {
       object.key("tools");

@@ -40,12 +40,12 @@ class AnthropicReader final : public ReplyReader {
     } else if (type == "content_block_start") {
       begin_block(json["index"].count(), json["content_block"]);
     } else if (type == "content_block_delta") {
-      take_delta(json["index"].count(), json["delta"]);
+      read_delta(json["index"].count(), json["delta"]);
     } else if (type == "content_block_stop") {
       end_block(json["index"].count());
     } else if (type == "message_delta") {
-      take_usage(json["usage"]);
-      take_stop(json["delta"]["stop_reason"]);
+      read_usage(json["usage"]);
+      read_stop_reason(json["delta"]["stop_reason"]);
     } else if (type == "message_stop") {
       done_ = true;
     }
@@ -63,7 +63,7 @@ class AnthropicReader final : public ReplyReader {
       begin_block(index, block);
       end_block(index++);
     });
-    take_stop(message["stop_reason"]);
+    read_stop_reason(message["stop_reason"]);
     done_ = message["content"].is(json::Kind::array);
     return {};
   }
@@ -71,7 +71,7 @@ class AnthropicReader final : public ReplyReader {
   bool complete() const override { return done_ || stopped_; }
   bool done() const override { return done_; }
   std::int64_t bytes_buffered() const override {
-    return static_cast<std::int64_t>(signature_.size() + whole_input_.size() + raw_.size() +
+    return static_cast<std::int64_t>(signature_.size() + input_.size() + raw_.size() +
                                      raw_input_.size());
   }
 
@@ -88,26 +88,26 @@ class AnthropicReader final : public ReplyReader {
 
   void begin(JsonView message) {
     out_.started(message["id"].text(), message["model"].text());
-    take_usage(message["usage"]);
+    read_usage(message["usage"]);
   }
 
   // Later reports override earlier ones, and may omit counts.
-  void take_usage(JsonView usage) {
-    const auto take = [usage](std::string_view name, std::int64_t& count) {
+  void read_usage(JsonView usage) {
+    const auto read = [usage](std::string_view name, std::int64_t& count) {
       if (const JsonView value = usage[name]; value) {
         count = value.count();
       }
     };
-    take("input_tokens", uncached_);
-    take("output_tokens", usage_.output.value);
-    take("cache_read_input_tokens", usage_.cached.value);
-    take("cache_creation_input_tokens", usage_.cache_written.value);
+    read("input_tokens", uncached_);
+    read("output_tokens", usage_.output.value);
+    read("cache_read_input_tokens", usage_.cached.value);
+    read("cache_creation_input_tokens", usage_.cache_written.value);
     if (const JsonView details = usage["output_tokens_details"]; details) {
       usage_.reasoning.value = details["thinking_tokens"].count();
     }
   }
 
-  void take_stop(JsonView reason) {
+  void read_stop_reason(JsonView reason) {
     if (reason) {
       stopped_ = true;
       stop_reason_ = reason.text();
@@ -127,7 +127,7 @@ class AnthropicReader final : public ReplyReader {
     } else if (type == "tool_use") {
       kind_ = Kind::tool;
       out_.tool(index, block["id"].text(), block["name"].text());
-      whole_input_ = block["input"].raw();
+      input_ = block["input"].raw();
     } else {
       kind_ = Kind::raw;
       raw_ = block.raw();
@@ -135,7 +135,7 @@ class AnthropicReader final : public ReplyReader {
     }
   }
 
-  void take_delta(std::int64_t index, JsonView delta) {
+  void read_delta(std::int64_t index, JsonView delta) {
     const std::string type = delta["type"].text();
     if (type == "text_delta") {
       out_.text(delta["text"].raw());
@@ -158,8 +158,8 @@ class AnthropicReader final : public ReplyReader {
         out_.signature(std::exchange(signature_, {}));
         break;
       case Kind::tool:
-        if (!whole_input_.empty() && whole_input_ != "{}") {
-          out_.tool_input_object(index, std::exchange(whole_input_, {}));
+        if (!input_.empty() && input_ != "{}") {
+          out_.tool_input_object(index, std::exchange(input_, {}));
         }
         out_.tool_end(index);
         break;
@@ -180,7 +180,7 @@ class AnthropicReader final : public ReplyReader {
     std::string out;
     json::ObjectWriter object(out);
     json::Scanner scanner(block);
-    const bool good = scanner.object([&](std::string_view name) {
+    const bool is_valid = scanner.object([&](std::string_view name) {
       std::string_view value;
       const bool read = scanner.raw(value);
       if (read) {
@@ -189,13 +189,13 @@ class AnthropicReader final : public ReplyReader {
       return read;
     });
     object.close();
-    return good ? out : std::string(block);
+    return is_valid ? out : std::string(block);
   }
 
   ReplyWriter& out_;
   Kind kind_ = Kind::none;
   std::string signature_;
-  std::string whole_input_;
+  std::string input_;
   std::string raw_;
   std::string raw_input_;
   Usage usage_;

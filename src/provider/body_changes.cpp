@@ -56,7 +56,7 @@ bool is_word(char c) {
 }
 
 // Whether the name at `at` refers to a parameter, and is not just a word in the sentence.
-bool is_whole_name(std::string_view text, std::size_t at, std::size_t size) {
+bool is_parameter_name(std::string_view text, std::size_t at, std::size_t size) {
   const std::string_view before = text.substr(0, at);
   const std::string_view after = text.substr(at + size);
   if ((!before.empty() && (is_word(before.back()) || before.back() == '.')) ||
@@ -88,7 +88,7 @@ bool is_whole_name(std::string_view text, std::size_t at, std::size_t size) {
 bool mentions(std::string_view text, std::string_view name) {
   for (std::size_t at = text.find(name); at != std::string_view::npos;
        at = text.find(name, at + 1)) {
-    if (is_whole_name(text, at, name.size())) {
+    if (is_parameter_name(text, at, name.size())) {
       return true;
     }
   }
@@ -107,7 +107,7 @@ bool is_unsupported(std::string_view code, std::string_view reason) {
 
 // The parameter as named by the server: {"error":{"param":…}}, or FastAPI's
 // {"detail":[{"loc":["body","temperature"],…}]}, which is Mistral's "message".
-std::string given_parameter(JsonView answer) {
+std::string named_parameter(JsonView answer) {
   if (std::string param = answer["error"]["param"].text(); !param.empty()) {
     return param;
   }
@@ -133,12 +133,12 @@ std::vector<std::string> parameters_of(std::string_view head) {
   return out;
 }
 
-std::string refused_parameter(const Refused& refused, std::string_view reason) {
+std::string rejected_parameter(const RejectedBody& refused, std::string_view reason) {
   const bool is_json = is_json_object(refused.answer);
-  const std::string given = is_json ? given_parameter(JsonView(refused.answer)) : "";
+  const std::string rejected = is_json ? named_parameter(JsonView(refused.answer)) : "";
   for (const std::string& parameter : parameters_of(refused.head)) {
-    if (given.empty() ? mentions(reason, parameter)
-                      : given == parameter || given.starts_with(cat(parameter, "."))) {
+    if (rejected.empty() ? mentions(reason, parameter)
+                         : rejected == parameter || rejected.starts_with(cat(parameter, "."))) {
       return parameter;
     }
   }
@@ -153,8 +153,9 @@ std::optional<std::int64_t> named_maximum(std::string_view reason) {
   if (more == std::string_view::npos) {
     return std::nullopt;
   }
-  const std::string_view rest = reason.substr(more + 3);
-  const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  const std::string_view number_text = reason.substr(more + 3);
+  const auto [end, code] =
+      std::from_chars(number_text.data(), number_text.data() + number_text.size(), number);
   return code == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
 }
 
@@ -200,21 +201,21 @@ std::string changed_head(std::string_view head, const BodyChanges& changes) {
   return out;
 }
 
-std::optional<RequestAdjustment> learn(const BodyChanges& changes, const Refused& given) {
-  if (given.status != 400 && given.status != 422) {
+std::optional<RequestAdjustment> adjust(const BodyChanges& changes, const RejectedBody& rejected) {
+  if (rejected.status != 400 && rejected.status != 422) {
     return std::nullopt;
   }
-  const std::string answer = original_answer(given.answer);
-  Refused refused = given;
+  const std::string answer = original_answer(rejected.answer);
+  RejectedBody refused = rejected;
   refused.answer = answer;
   const std::string reason = reason_in(answer);
-  RequestAdjustment lesson{.changes = changes, .left_out = {}};
-  if (refused.is_limit_ours) {
+  RequestAdjustment adjustment{.changes = changes, .left_out = {}};
+  if (refused.is_default_limit) {
     const auto maximum = named_maximum(reason);
-    const std::int64_t ours = JsonView(refused.head)[kOldLimit].count();
-    if (maximum && *maximum < ours && changes.max_tokens != maximum) {
-      lesson.changes.max_tokens = maximum;
-      return lesson;
+    const std::int64_t limit = JsonView(refused.head)[kOldLimit].count();
+    if (maximum && *maximum < limit && changes.max_tokens != maximum) {
+      adjustment.changes.max_tokens = maximum;
+      return adjustment;
     }
   }
   const std::string code =
@@ -222,22 +223,22 @@ std::optional<RequestAdjustment> learn(const BodyChanges& changes, const Refused
   if (!is_unsupported(ascii_lower(code), ascii_lower(reason))) {
     return std::nullopt;
   }
-  const std::string parameter = refused_parameter(refused, reason);
+  const std::string parameter = rejected_parameter(refused, reason);
   if (parameter == kOldLimit || parameter == kNewLimit) {
-    if (refused.is_limit_ours || changes.is_limit_renamed) {
+    if (refused.is_default_limit || changes.is_limit_renamed) {
       return std::nullopt;
     }
-    lesson.changes.is_limit_renamed = true;
-    return lesson;
+    adjustment.changes.is_limit_renamed = true;
+    return adjustment;
   }
   const std::string_view root = std::string_view(parameter).substr(0, parameter.find('.'));
   const bool is_format = parameter == "output_config" || parameter.ends_with(".format");
   if (!is_optional(root) || is_format || changes.left_out.contains(parameter)) {
     return std::nullopt;
   }
-  lesson.changes.left_out.insert(parameter);
-  lesson.left_out = parameter;
-  return lesson;
+  adjustment.changes.left_out.insert(parameter);
+  adjustment.left_out = parameter;
+  return adjustment;
 }
 
 }  // namespace reprise::provider

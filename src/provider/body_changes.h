@@ -23,11 +23,12 @@ struct BodyChanges {
 std::string changed_head(std::string_view head, const BodyChanges& changes);
 
 // A rejected body.
-struct Refused {
+struct RejectedBody {
   std::string_view head;
   int status;
   std::string_view answer;
-  bool is_limit_ours = false;  // the default max_tokens, not the user's; the protocol requires one
+  bool is_default_limit =
+      false;  // the default max_tokens, not the user's; the protocol requires one
 };
 
 // The changes to make in addition to `changes`, which the head already has; nullopt if the refusal
@@ -36,6 +37,6 @@ struct RequestAdjustment {
   BodyChanges changes;
   std::string left_out;
 };
-std::optional<RequestAdjustment> learn(const BodyChanges& changes, const Refused& given);
+std::optional<RequestAdjustment> adjust(const BodyChanges& changes, const RejectedBody& rejected);
 
 }  // namespace reprise::provider

@@ -13,8 +13,8 @@ constexpr std::string_view kHead =
     R"("output_config":{"format":{},"effort":"low"},"tools":[],"stop":["a"]})";
 
 std::string left_out_by(std::string_view answer, int status = 400) {
-  const auto lesson = learn({}, {kHead, status, answer});
-  return lesson ? lesson->left_out : "nothing";
+  const auto adjustment = adjust({}, {kHead, status, answer});
+  return adjustment ? adjustment->left_out : "nothing";
 }
 
 std::string openai(std::string_view message, std::string_view code, std::string_view param) {
@@ -83,12 +83,12 @@ TEST(BodyChanges, RequiredOrInvalidParametersAreKept) {
 
 TEST(BodyChanges, EachIsLeftOutOnce) {
   const std::string answer = openai("no", "unsupported_parameter", "temperature");
-  const auto first = learn({}, {kHead, 400, answer});
+  const auto first = adjust({}, {kHead, 400, answer});
   ASSERT_TRUE(first);
   const std::string head = changed_head(kHead, first->changes);
   EXPECT_EQ(head.find("temperature"), std::string::npos);
   EXPECT_NE(head.find(R"("seed":1)"), std::string::npos);
-  EXPECT_FALSE(learn(first->changes, {head, 400, answer}));
+  EXPECT_FALSE(adjust(first->changes, {head, 400, answer}));
 }
 
 TEST(BodyChanges, MembersOfAParameterAreRemovedAlone) {
@@ -106,16 +106,17 @@ TEST(BodyChanges, TheLimitOfTheAnswerHasTwoNames) {
       "'max_completion_tokens' instead.",
       "unsupported_parameter", "max_tokens");
   const std::string_view head = R"({"model":"m","max_tokens":5})";
-  const auto lesson = learn({}, {head, 400, answer});
-  ASSERT_TRUE(lesson);
-  EXPECT_EQ(lesson->left_out, "");
-  const std::string renamed = changed_head(head, lesson->changes);
+  const auto adjustment = adjust({}, {head, 400, answer});
+  ASSERT_TRUE(adjustment);
+  EXPECT_EQ(adjustment->left_out, "");
+  const std::string renamed = changed_head(head, adjustment->changes);
   EXPECT_EQ(renamed, R"({"model":"m","max_completion_tokens":5})");
-  EXPECT_EQ(changed_head(R"({"max_completion_tokens":5})", lesson->changes), R"({"max_tokens":5})");
+  EXPECT_EQ(changed_head(R"({"max_completion_tokens":5})", adjustment->changes),
+            R"({"max_tokens":5})");
   EXPECT_FALSE(
-      learn(lesson->changes,
-            {renamed, 400,
-             openai("Unrecognized request argument supplied: max_completion_tokens", "", "")}))
+      adjust(adjustment->changes,
+             {renamed, 400,
+              openai("Unrecognized request argument supplied: max_completion_tokens", "", "")}))
       << "once";
 }
 
@@ -123,11 +124,12 @@ TEST(BodyChanges, TheDefaultLimitIsLoweredToTheModels) {
   const std::string_view answer =
       R"({"type":"error","error":{"type":"invalid_request_error","message":)"
       R"("max_tokens: 9000 > 8192, which is the maximum allowed number of output tokens for m"}})";
-  const auto lesson = learn({}, {kHead, 400, answer, true});
-  ASSERT_TRUE(lesson);
-  EXPECT_EQ(lesson->changes.max_tokens, 8192);
-  EXPECT_NE(changed_head(kHead, lesson->changes).find(R"("max_tokens":8192,)"), std::string::npos);
-  EXPECT_FALSE(learn({}, {kHead, 400, answer, false})) << "a person has asked for it";
+  const auto adjustment = adjust({}, {kHead, 400, answer, true});
+  ASSERT_TRUE(adjustment);
+  EXPECT_EQ(adjustment->changes.max_tokens, 8192);
+  EXPECT_NE(changed_head(kHead, adjustment->changes).find(R"("max_tokens":8192,)"),
+            std::string::npos);
+  EXPECT_FALSE(adjust({}, {kHead, 400, answer, false})) << "a person has asked for it";
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Usage usage_of(JsonView json) {
   if (usage.cached.value == 0) {
     usage.cached.value = json["prompt_cache_hit_tokens"].count();  // DeepSeek
   }
-  take_cost(json, usage);
+  read_cost(json, usage);
   return usage;
 }
 
@@ -50,19 +50,19 @@ class Details {
       return;
     }
     const std::string key = cat(index.raw(), " ", type.raw());
-    if (all_.empty() || all_.back().key != key) {
+    if (details_.empty() || details_.back().key != key) {
       bytes_ += kBlockBytes + static_cast<std::int64_t>(key.size());
-      all_.push_back({key, {}});
+      details_.push_back({key, {}});
     }
     json::Scanner scanner(piece.raw());
     // Valid JSON: this cannot fail.
     (void)scanner.object([&](std::string_view name) {
       std::string_view value;
-      const bool good = scanner.raw(value);
-      if (good) {
-        merge(all_.back(), name, value);
+      const bool is_valid = scanner.raw(value);
+      if (is_valid) {
+        merge(details_.back(), name, value);
       }
-      return good;
+      return is_valid;
     });
   }
 
@@ -70,12 +70,12 @@ class Details {
 
   // "" if there are none.
   std::string block(std::string_view host) const {
-    if (all_.empty()) {
+    if (details_.empty()) {
       return {};
     }
     std::string list;
     json::ArrayWriter array(list);
-    for (const Detail& detail : all_) {
+    for (const Detail& detail : details_) {
       array.item();
       json::ObjectWriter object(list);
       for (const auto& [name, value] : detail.fields) {
@@ -97,27 +97,27 @@ class Details {
   };
 
   void merge(Detail& detail, std::string_view name, std::string_view value) {
-    const auto known = std::ranges::find(
+    const auto existing = std::ranges::find(
         detail.fields, name, [](const auto& one) { return std::string_view(one.first); });
     const bool is_text = name == "text" || name == "summary" || name == "data";
-    if (known == detail.fields.end()) {
+    if (existing == detail.fields.end()) {
       if (detail.fields.size() < kDetailFieldsMax) {
         detail.fields.emplace_back(name, value);
         count(name.size() + value.size());
       }
-    } else if (is_text && known->second.starts_with('"') && value.starts_with('"')) {
-      known->second.pop_back();
-      known->second += value.substr(1);
+    } else if (is_text && existing->second.starts_with('"') && value.starts_with('"')) {
+      existing->second.pop_back();
+      existing->second += value.substr(1);
       count(value.size());
     } else if (value != "null") {
-      known->second = value;
+      existing->second = value;
       count(value.size());
     }
   }
 
   void count(std::size_t bytes) { bytes_ += static_cast<std::int64_t>(bytes); }
 
-  std::vector<Detail> all_;
+  std::vector<Detail> details_;
   std::int64_t bytes_ = 0;  // received, and some overhead
 };
 
@@ -180,22 +180,22 @@ class ChatReader final : public ReplyReader {
     bool first = true;
     choices.each([&](JsonView choice) {
       if (std::exchange(first, false)) {  // only one was requested
-        take_choice(choice);
+        read_choice(choice);
       }
     });
     return {};
   }
 
-  void take_choice(JsonView choice) {
+  void read_choice(JsonView choice) {
     answered_ = true;
     const auto [delta, message, finish] = choice.members({"delta", "message", "finish_reason"});
-    take(delta ? delta : message);
+    read_message(delta ? delta : message);
     if (std::string reason = finish.text(); !reason.empty()) {
       finish_ = std::move(reason);
     }
   }
 
-  void take(JsonView message) {
+  void read_message(JsonView message) {
     const auto [reasoning_content, reasoning, details, content, refusal, tool_calls] =
         message.members(
             {kReasoningContent, kReasoning, kReasoningDetails, "content", "refusal", "tool_calls"});
@@ -203,18 +203,18 @@ class ChatReader final : public ReplyReader {
     if (thinking.is(json::Kind::string) && thinking.raw() != R"("")") {
       thinking_in_ = reasoning_content ? kReasoningContent : kReasoning;
     }
-    take_text(thinking, true);
+    read_text(thinking, true);
     details.each([this](JsonView piece) { details_.add(piece); });
     if ((content && content.raw() != R"("")") || tool_calls) {
       end_thinking();
     }
-    take_text(content, false);
+    read_text(content, false);
     if (refusal && refusal.raw() != R"("")") {
       end_thinking();
       refused_ = true;
       out_.text(refusal.raw());
     }
-    tool_calls.each([this](JsonView call) { take_call(call); });
+    tool_calls.each([this](JsonView call) { read_call(call); });
   }
 
   void end_thinking() {
@@ -224,18 +224,18 @@ class ChatReader final : public ReplyReader {
   }
 
   // A string, or a list of parts, some of which are reasoning (Mistral).
-  void take_text(JsonView text, bool is_thinking) {
+  void read_text(JsonView text, bool is_thinking) {
     if (text.is(json::Kind::string)) {
       is_thinking ? out_.thinking(text.raw()) : out_.text(text.raw());
       return;
     }
     text.each([&](JsonView part) {
       const JsonView thinking = part["thinking"];
-      take_text(thinking ? thinking : part["text"], is_thinking || thinking);
+      read_text(thinking ? thinking : part["text"], is_thinking || thinking);
     });
   }
 
-  void take_call(JsonView call) {
+  void read_call(JsonView call) {
     const JsonView function = call["function"];
     const std::int64_t key = key_of(call);
     const JsonView arguments = function["arguments"];
@@ -252,11 +252,11 @@ class ChatReader final : public ReplyReader {
     const std::int64_t index = call["index"].count();
     const std::string id = call["id"].text();
     const std::string name = call["function"]["name"].text();
-    const auto known = calls_.find(index);
-    const bool is_new = known == calls_.end() || (!id.empty() && id != known->second.id);
+    const auto existing = calls_.find(index);
+    const bool is_new = existing == calls_.end() || (!id.empty() && id != existing->second.id);
     const bool unnamed = id.empty() && !call["index"] && !name.empty();
     if (!is_new && !unnamed) {
-      return known->second.key;
+      return existing->second.key;
     }
     const std::int64_t key = next_key_++;
     const std::string used = id.empty() ? cat("call_", key) : id;

@@ -50,7 +50,7 @@ class Codec {
   virtual bool learn_from_refusal(int /*status*/, std::string_view /*body*/) const { return false; }
 
   // The representation of the request's options, see request_options.h.
-  virtual std::span<const Spelling> spellings() const = 0;
+  virtual std::span<const OptionEncoding> option_encodings() const = 0;
 
   // The body is one object: the members written by begin_body(), merged with the options and the
   // user's extra members, then the messages as an array, then end_fields().

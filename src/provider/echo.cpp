@@ -62,8 +62,9 @@ Result<ParsedRequest> read_request(Request& request) {
     out.bytes += static_cast<std::int64_t>(words.size());
     if (message->role == role::kAssistant) {
       incomplete_answer = message->state == MessageState::incomplete ? words : "";
-    } else if (const auto rest = missing_part(out.question, incomplete_answer); !rest.empty()) {
-      out.question = std::string(rest);
+    } else if (const auto missing = missing_part(out.question, incomplete_answer);
+               !missing.empty()) {
+      out.question = std::string(missing);
       incomplete_answer.clear();
     } else {
       out.question = std::move(words);
@@ -81,18 +82,18 @@ class Echo final : public Provider {
     REPRISE_ASSIGN(const ParsedRequest parsed, read_request(request));
     const std::string id = provider::request_id_of("", "");
     sink(ReplyStarted{"", request.model.empty() ? name() : std::string_view(request.model)});
-    std::string_view left = parsed.question.empty() ? std::string_view("(nothing to repeat)")
-                                                    : std::string_view(parsed.question);
+    std::string_view remaining = parsed.question.empty() ? std::string_view("(nothing to repeat)")
+                                                         : std::string_view(parsed.question);
     std::int64_t bytes = 0;
-    while (!left.empty()) {
+    while (!remaining.empty()) {
       if (stop.stop_requested() ||
           (bytes > 0 && delay_.count() > 0 && !provider::sleep_for(delay_, stop))) {
         return fail(Code::cancelled, "stopped");
       }
-      const std::string_view word = request.stream ? next_word(left) : left;
+      const std::string_view word = request.stream ? next_word(remaining) : remaining;
       sink(TextDelta{word});
       bytes += static_cast<std::int64_t>(word.size());
-      left.remove_prefix(word.size());
+      remaining.remove_prefix(word.size());
     }
     sink(UsageReport{{.input = tokens_in(parsed.bytes),
                       .output = tokens_in(bytes),

@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, std::string_view> kKeyHeaders[] = {
 
 const auto* find_key_header(std::string_view auth) {
   const auto* const found =
-      std::ranges::find(kKeyHeaders, auth, [](const auto& one) { return one.first; });
+      std::ranges::find(kKeyHeaders, auth, [](const auto& header) { return header.first; });
   return found == std::end(kKeyHeaders) ? nullptr : found;
 }
 
@@ -35,8 +35,9 @@ bool has_control(std::string_view text) {
 
 // A header is one line, and may not replace those that frame the request.
 Result<> check_header(std::string_view name, std::string_view value) {
-  constexpr std::string_view kOurs[] = {"accept", "connection", "content-length",   "content-type",
-                                        "host",   "expect",     "transfer-encoding"};
+  constexpr std::string_view kReserved[] = {"accept",           "connection", "content-length",
+                                            "content-type",     "host",       "expect",
+                                            "transfer-encoding"};
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
   const bool is_token = !name.empty() && std::ranges::all_of(name, [&](char c) {
     return is_ascii_alnum(c) || kMarks.contains(c);
@@ -44,7 +45,7 @@ Result<> check_header(std::string_view name, std::string_view value) {
   if (!is_token) {
     return fail(Code::invalid_argument, "a header's name has invalid characters");
   }
-  if (std::ranges::find(kOurs, ascii_lower(name)) != std::end(kOurs)) {
+  if (std::ranges::find(kReserved, ascii_lower(name)) != std::end(kReserved)) {
     return fail(Code::invalid_argument, cat("the header ", name, " cannot be set"));
   }
   if (has_control(value)) {
@@ -81,9 +82,9 @@ Result<> check_additions(const ProviderOptions& options) {
   return check_extra(options.extra);
 }
 
-bool is_given(const http::Header& header, const ProviderOptions& options) {
+bool is_custom(const http::Header& header, const ProviderOptions& options) {
   return std::ranges::any_of(options.headers,
-                             [&](const auto& given) { return given.first == header.name; });
+                             [&](const auto& custom) { return custom.first == header.name; });
 }
 
 http::Header key_header(std::string_view auth, std::string_view api_key) {
@@ -117,12 +118,12 @@ http::Request request_head(const Codec& codec, const ProviderOptions& options,
   return out;
 }
 
-std::string spell(const http::Request& sent, const ProviderOptions& options) {
+std::string format_request(const http::Request& sent, const ProviderOptions& options) {
   std::string out = cat(sent.method, " ", http::masked_url(sent.url), "\n");
   for (const http::Header& header : sent.headers) {
     out += cat(
         header.name, ": ",
-        is_given(header, options) && !header_holds_no_secret(header.name) ? "***" : header.value,
+        is_custom(header, options) && !header_holds_no_secret(header.name) ? "***" : header.value,
         "\n");
   }
   out += cat("\n", masked(sent.body, secrets_of(options), TextForm::json), "\n");

@@ -24,7 +24,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kNearModelsTimeout{2'000};
+constexpr milliseconds kSimilarModelsTimeout{2'000};
 
 class NoMessages final : public RequestMessages {
  public:
@@ -37,7 +37,7 @@ class NoMessages final : public RequestMessages {
 struct Failure {
   Error error;
   bool retry = false;
-  bool at_once = false;  // without a pause, since the codec now omits what was rejected
+  bool immediate = false;  // without a pause, since the codec now omits what was rejected
   std::optional<milliseconds> pause = std::nullopt;  // requested by the provider
   int status = 0;                                    // of a refusal, with its body
   std::string refusal = {};
@@ -52,7 +52,7 @@ class HttpProvider final : public Provider {
         options_(std::move(options)),
         secrets_(secrets_of(options_)),
         dependencies_(std::move(dependencies)),
-        own_host_(http::is_same_server(options_.base_url, kind.default_url)) {}
+        is_default_host_(http::is_same_server(options_.base_url, kind.default_url)) {}
 
   std::string_view name() const override { return codec_->name(); }
   bool stores_responses() const override { return codec_->stores_responses(); }
@@ -69,14 +69,14 @@ class HttpProvider final : public Provider {
       if (!failure) {
         return {};
       }
-      if (failure->at_once) {
+      if (failure->immediate) {
         --retry;
         continue;
       }
-      if (auto lesson = lesson_of(request, changes, *failure)) {
-        changes = keep_changes(request.model, std::move(lesson->changes));
-        if (!lesson->left_out.empty()) {
-          sink(ParameterLeftOut{lesson->left_out, failure->error});
+      if (auto adjustment = adjustment_for(request, changes, *failure)) {
+        changes = save_changes(request.model, std::move(adjustment->changes));
+        if (!adjustment->left_out.empty()) {
+          sink(ParameterLeftOut{adjustment->left_out, failure->error});
         }
         --retry;  // each one removes something, so they are finite
         continue;
@@ -86,7 +86,7 @@ class HttpProvider final : public Provider {
           requested > milliseconds(0) ? requested : backoff(retry, dependencies_.entropy);
       if (!failure->retry || retry >= options_.retries_max || pause > kPauseMax) {
         return std::unexpected(is_model_unknown(failure->status, failure->refusal)
-                                   ? with_near_models(failure->error, request.model, stop)
+                                   ? with_similar_models(failure->error, request.model, stop)
                                    : failure->error);
       }
       sink(Retrying{failure->error, pause, reason_to_retry(failure->status), retry + 2,
@@ -114,7 +114,7 @@ class HttpProvider final : public Provider {
     http::Request sent = http_request(request, options_.api_key.empty() ? "" : "***");
     REPRISE_ASSIGN(sent.body, render_body(*codec_, request, masked_extra(options_.extra),
                                           known_changes(request.model)));
-    return spell(sent, options_);
+    return format_request(sent, options_);
   }
 
  private:
@@ -125,7 +125,7 @@ class HttpProvider final : public Provider {
   // Other servers may not support it.
   void choose_caching(Request& request) const {
     if (!request.options.prompt_cache) {
-      request.options.prompt_cache = own_host_;
+      request.options.prompt_cache = is_default_host_;
     }
   }
 
@@ -145,14 +145,15 @@ class HttpProvider final : public Provider {
     return found == changes_.end() ? BodyChanges() : found->second;
   }
 
-  BodyChanges keep_changes(const std::string& model, BodyChanges changes) {
+  BodyChanges save_changes(const std::string& model, BodyChanges changes) {
     const std::scoped_lock lock(changes_mutex_);
     changes_[model] = changes;
     return changes;
   }
 
-  std::optional<RequestAdjustment> lesson_of(const Request& request, const BodyChanges& changes,
-                                             const Failure& failure) const {
+  std::optional<RequestAdjustment> adjustment_for(const Request& request,
+                                                  const BodyChanges& changes,
+                                                  const Failure& failure) const {
     if (failure.status == 0) {
       return std::nullopt;
     }
@@ -160,17 +161,17 @@ class HttpProvider final : public Provider {
     if (!head) {
       return std::nullopt;  // nothing was sent
     }
-    const bool is_limit_ours = codec_->needs_max_tokens() && !request.max_tokens &&
-                               json::find_member(options_.extra.text(), "max_tokens").empty();
-    return learn(changes, {*head, failure.status, failure.refusal, is_limit_ours});
+    const bool is_default_limit = codec_->needs_max_tokens() && !request.max_tokens &&
+                                  json::find_member(options_.extra.text(), "max_tokens").empty();
+    return adjust(changes, {*head, failure.status, failure.refusal, is_default_limit});
   }
 
   // The page after the model `after`, "" for the first.
   Result<ModelPage> model_page(std::string_view after,
                                std::chrono::steady_clock::time_point deadline,
                                const std::stop_token& stop) {
-    NoMessages none;
-    const Request plain{.stream = false, .messages = none};
+    NoMessages no_messages;
+    const Request plain{.stream = false, .messages = no_messages};
     http::Request sent = http_request(plain, options_.api_key);
     sent.method = "GET";
     std::erase_if(sent.headers,
@@ -180,15 +181,16 @@ class HttpProvider final : public Provider {
     if (!after.empty()) {
       sent.url += cat(sent.url.find('?') == std::string::npos ? "?" : "&", "after_id=", after);
     }
-    const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
-    sent.idle_timeout = std::max(left, milliseconds(1));
+    const auto remaining =
+        std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
+    sent.idle_timeout = std::max(remaining, milliseconds(1));
     sent.connect_timeout = std::min(options_.connect_timeout, sent.idle_timeout);
     return fetch_model_page(*dependencies_.transport, sent, deadline, recipient(plain), stop);
   }
 
   // Adds models with similar names, if the provider responds quickly.
-  Error with_near_models(Error error, std::string_view model, const std::stop_token& stop) {
-    const auto all = models(kNearModelsTimeout, stop);
+  Error with_similar_models(Error error, std::string_view model, const std::stop_token& stop) {
+    const auto all = models(kSimilarModelsTimeout, stop);
     if (!all) {
       return error;  // keep the original one
     }
@@ -200,12 +202,12 @@ class HttpProvider final : public Provider {
                                  const StreamSink& sink, const std::stop_token& stop) {
     http::Request sent = http_request(request, options_.api_key);
     StreamedBody body(*codec_, request, options_.extra, changes);
-    if (request.messages.bytes_estimate() < kWholeBodyBytes) {
-      auto whole = render_body(*codec_, request, options_.extra, changes);
-      if (!whole) {
-        return Failure{.error = std::move(whole).error()};
+    if (request.messages.bytes_estimate() < kBufferedBodyBytes) {
+      auto rendered = render_body(*codec_, request, options_.extra, changes);
+      if (!rendered) {
+        return Failure{.error = std::move(rendered).error()};
       }
-      sent.body = *std::move(whole);
+      sent.body = *std::move(rendered);
     } else {
       if (auto rewound = body.rewind(); !rewound) {
         return Failure{.error = std::move(rewound).error()};
@@ -218,7 +220,7 @@ class HttpProvider final : public Provider {
     const std::unique_ptr<ReplyReader> reader = codec_->reader(out);
     Answer answer(*reader, out, options_.answer_bytes_max);
     Result<> done = dependencies_.transport->send(sent, answer, stop);
-    auto failure = judge(request, {out, *reader, answer}, std::move(done));
+    auto failure = failure_of(request, {out, *reader, answer}, std::move(done));
     masked.finish();
     return failure;
   }
@@ -229,14 +231,14 @@ class HttpProvider final : public Provider {
     Answer& answer;
   };
 
-  std::optional<Failure> judge(const Request& request, Attempt attempt, Result<> done) {
+  std::optional<Failure> failure_of(const Request& request, Attempt attempt, Result<> done) {
     auto& [out, reader, answer] = attempt;
     const http::ResponseHead& head = answer.response();
     if (head.status != 0 && answer.refused() && (done || done.error().code == Code::io)) {
       const auto pause = retry_after(head.headers, dependencies_.clock.now());
       return Failure{.error = error_of_status(recipient(request), head, answer.body(), pause),
                      .retry = worth_retrying(head.status, answer.body()),
-                     .at_once = codec_->learn_from_refusal(head.status, answer.body()),
+                     .immediate = codec_->learn_from_refusal(head.status, answer.body()),
                      .pause = pause,
                      .status = head.status,
                      .refusal = answer.body()};
@@ -263,7 +265,7 @@ class HttpProvider final : public Provider {
   Dependencies dependencies_;
   std::mutex changes_mutex_;
   std::map<std::string, BodyChanges> changes_;  // by model
-  bool own_host_;                               // the base URL is the default one
+  bool is_default_host_;                        // the base URL is the default one
 };
 
 }  // namespace

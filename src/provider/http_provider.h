@@ -29,7 +29,7 @@ http::Request request_head(const Codec& codec, const ProviderOptions& options,
                            const Request& request, std::string_view api_key);
 
 // The text of a dry run: user-defined values that may be secret are masked.
-std::string spell(const http::Request& sent, const ProviderOptions& options);
+std::string format_request(const http::Request& sent, const ProviderOptions& options);
 
 // Sets the default base URL. invalid_argument for options that would make an invalid request.
 Result<> check_options(const ProviderKind& kind, ProviderOptions& options);

@@ -138,13 +138,13 @@ std::string kind_names() {
   return joined(kKinds, &ProviderKind::name);
 }
 
-}  // namespace provider
-
-bool provider::provider_accepts(std::string_view name, std::string_view option) {
+bool provider_accepts(std::string_view name, std::string_view option) {
   const ProviderKind* const kind = find_provider_kind(name);
   return kind == nullptr || kind->codec == nullptr ||
-         can_spell(kind->codec({})->spellings(), option);
+         supports_option(kind->codec({})->option_encodings(), option);
 }
+
+}  // namespace provider
 
 Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderOptions options) {
   const ProviderKind* const kind = find_provider_kind(name);

@@ -33,7 +33,7 @@ TEST(LocalServers, FindsThoseThatListModels) {
                                            {"C", port(silent.port())},
                                            {"D", port(models.port())}}};
   const auto before = std::chrono::steady_clock::now();
-  const std::vector<LocalServer> found = ask_local_ports(ports, std::chrono::milliseconds(300));
+  const std::vector<LocalServer> found = probe_local_ports(ports, std::chrono::milliseconds(300));
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].name, "D");

@@ -17,7 +17,30 @@ namespace reprise::provider {
 namespace {
 
 constexpr std::size_t kModelsBytesMax = 16 << 20;  // routers list hundreds, with long descriptions
-constexpr std::size_t kNearModels = 3;
+constexpr std::size_t kLocalListBytesMax = 1 << 20;
+constexpr std::size_t kSimilarModels = 3;
+
+std::optional<LocalServer> probe_port(KnownPort port, std::chrono::milliseconds timeout,
+                                      std::stop_token stop) {
+  const std::string base_url = cat("http://127.0.0.1:", port.port, "/v1");
+  const http::Request request{
+      .url = cat(base_url, "/models"), .connect_timeout = timeout, .idle_timeout = timeout};
+  BoundedResponse answer(kLocalListBytesMax, std::chrono::steady_clock::now() + timeout);
+  if (const auto done = http::make_curl_transport()->send(request, answer, std::move(stop));
+      !done) {
+    return std::nullopt;  // usually nothing listens there
+  }
+  // Anything may listen on these ports: only a model list identifies a model server.
+  const auto page = parse_model_page(answer.body());
+  if (!page || answer.response().status != 200) {
+    return std::nullopt;
+  }
+  LocalServer server{.name = std::string(port.name), .base_url = base_url, .models = {}};
+  for (const ModelInfo& model : page->models) {
+    server.models.push_back(model.id);
+  }
+  return server;
+}
 
 }  // namespace
 
@@ -47,10 +70,10 @@ http::ReceiveAction BoundedResponse::head(const http::ResponseHead& head) {
 }
 
 http::ReceiveAction BoundedResponse::data(std::string_view bytes) {
-  late_ = std::chrono::steady_clock::now() > deadline_;
+  is_late_ = std::chrono::steady_clock::now() > deadline_;
   body_ += bytes.substr(0, bytes_max_ - body_.size());
-  return late_ || body_.size() == bytes_max_ ? http::ReceiveAction::nothing
-                                             : http::ReceiveAction::more;
+  return is_late_ || body_.size() == bytes_max_ ? http::ReceiveAction::nothing
+                                                : http::ReceiveAction::more;
 }
 
 Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Request& sent,
@@ -88,55 +111,22 @@ Error with_suggestions(Error error, std::string_view model, const std::vector<Mo
     ids.push_back(one.id);
   }
   std::string_view gap = ", such as ";
-  for (const std::string_view id : nearest_few(model, ids, kNearModels)) {
+  for (const std::string_view id : nearest_few(model, ids, kSimilarModels)) {
     error.message += cat(std::exchange(gap, ", "), id);
   }
   return error;
 }
 
-}  // namespace reprise::provider
-
-namespace reprise {
-
-namespace provider {
-namespace {
-
-constexpr std::size_t kListBytesMax = 1 << 20;
-
-std::optional<LocalServer> ask_one(KnownPort known, std::chrono::milliseconds timeout,
-                                   std::stop_token stop) {
-  const std::string base_url = cat("http://127.0.0.1:", known.port, "/v1");
-  const http::Request request{
-      .url = cat(base_url, "/models"), .connect_timeout = timeout, .idle_timeout = timeout};
-  BoundedResponse answer(kListBytesMax, std::chrono::steady_clock::now() + timeout);
-  if (const auto done = http::make_curl_transport()->send(request, answer, std::move(stop));
-      !done) {
-    return std::nullopt;  // usually nothing listens there
-  }
-  // Anything may listen on these ports: only a model list identifies a model server.
-  const auto page = parse_model_page(answer.body());
-  if (!page || answer.response().status != 200) {
-    return std::nullopt;
-  }
-  LocalServer server{.name = std::string(known.name), .base_url = base_url, .models = {}};
-  for (const ModelInfo& model : page->models) {
-    server.models.push_back(model.id);
-  }
-  return server;
-}
-
-}  // namespace
-
-std::vector<LocalServer> ask_local_ports(std::span<const KnownPort> ports,
-                                         std::chrono::milliseconds timeout) {
+std::vector<LocalServer> probe_local_ports(std::span<const KnownPort> ports,
+                                           std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   const std::stop_source late;
   std::vector<std::future<std::optional<LocalServer>>> probes;
   probes.reserve(ports.size());
-  for (const KnownPort& known : ports) {
+  for (const KnownPort& port : ports) {
     // Deferred, and then too late, where no thread can be created.
-    probes.push_back(std::async(std::launch::async | std::launch::deferred, ask_one, known, timeout,
-                                late.get_token()));
+    probes.push_back(std::async(std::launch::async | std::launch::deferred, probe_port, port,
+                                timeout, late.get_token()));
   }
   for (const auto& one : probes) {
     (void)one.wait_until(deadline);  // late ones are detected below
@@ -151,7 +141,9 @@ std::vector<LocalServer> ask_local_ports(std::span<const KnownPort> ports,
   return found;
 }
 
-}  // namespace provider
+}  // namespace reprise::provider
+
+namespace reprise {
 
 std::vector<LocalServer> find_local_servers(std::chrono::milliseconds timeout,
                                             std::span<const std::uint16_t> ports) {
@@ -163,7 +155,7 @@ std::vector<LocalServer> find_local_servers(std::chrono::milliseconds timeout,
     const auto at = static_cast<std::size_t>(known - kLocalPorts.begin());
     probes.push_back({known == kLocalPorts.end() ? "a local server" : kNames.at(at), port});
   }
-  return provider::ask_local_ports(probes, timeout);
+  return provider::probe_local_ports(probes, timeout);
 }
 
 }  // namespace reprise

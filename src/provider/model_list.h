@@ -30,14 +30,14 @@ class BoundedResponse final : public http::Receiver {
 
   const http::ResponseHead& response() const { return head_; }
   const std::string& body() const { return body_; }
-  bool was_late() const { return late_; }
+  bool was_late() const { return is_late_; }
 
  private:
   std::size_t bytes_max_;
   std::chrono::steady_clock::time_point deadline_;
   http::ResponseHead head_;
   std::string body_;
-  bool late_ = false;
+  bool is_late_ = false;
 };
 
 // timeout when the page has not arrived by the deadline, unsupported by a server without a list.
@@ -54,7 +54,7 @@ struct KnownPort {
 };
 
 // In the order of `ports`. All are queried concurrently, each for at most `timeout`.
-std::vector<LocalServer> ask_local_ports(std::span<const KnownPort> ports,
-                                         std::chrono::milliseconds timeout);
+std::vector<LocalServer> probe_local_ports(std::span<const KnownPort> ports,
+                                           std::chrono::milliseconds timeout);
 
 }  // namespace reprise::provider

@@ -15,7 +15,7 @@
 namespace reprise::provider {
 namespace {
 
-constexpr Spelling kSpellings[] = {
+constexpr OptionEncoding kOptionEncodings[] = {
     {"effort", "", R"({"reasoning_effort":%})"},
     {"schema", "",
      R"({"response_format":{"type":"json_schema","json_schema":)"
@@ -203,7 +203,7 @@ class OpenaiChat final : public Codec {
     return bearer_headers(api_key);
   }
 
-  std::span<const Spelling> spellings() const override { return kSpellings; }
+  std::span<const OptionEncoding> option_encodings() const override { return kOptionEncodings; }
 
   void begin_body(std::string& out, const Request& request) const override {
     json::ObjectWriter object(out);
@@ -212,7 +212,7 @@ class OpenaiChat final : public Codec {
       object.raw("stream_options", R"({"include_usage":true})");
     }
     if (request.temperature) {
-      object.raw("temperature", spelled(*request.temperature));
+      object.raw("temperature", number_to_json(*request.temperature));
     }
     if (request.max_tokens) {
       object.field(max_tokens_name_, *request.max_tokens);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kName = "openai-responses";
 
-constexpr Spelling kSpellings[] = {
+constexpr OptionEncoding kOptionEncodings[] = {
     {"reasoning_summary", R"("none")", "{}"},
     {"reasoning_summary", "", R"({"reasoning":{"summary":%}})"},
     {"effort", "", R"({"reasoning":{"effort":%}})"},
@@ -138,9 +138,7 @@ class Items {
     if (!item["encrypted_content"].text().empty()) {
       return reasoning_.encrypted;
     }
-    bool any = false;
-    item["content"].each([&any](JsonView) { any = true; });
-    return any;
+    return has_elements(item["content"]);
   }
 
   void part() {
@@ -173,7 +171,7 @@ class OpenaiResponses final : public Codec {
     return bearer_headers(api_key);
   }
 
-  std::span<const Spelling> spellings() const override { return kSpellings; }
+  std::span<const OptionEncoding> option_encodings() const override { return kOptionEncodings; }
   std::string_view messages_field() const override { return "input"; }
 
   void begin_body(std::string& out, const Request& request) const override {
@@ -188,7 +186,7 @@ class OpenaiResponses final : public Codec {
       object.field("instructions", request.system);  // not inherited from the previous response
     }
     if (request.temperature) {
-      object.raw("temperature", spelled(*request.temperature));
+      object.raw("temperature", number_to_json(*request.temperature));
     }
     if (request.max_tokens) {
       object.field("max_output_tokens", *request.max_tokens);

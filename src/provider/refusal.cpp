@@ -16,10 +16,6 @@
 namespace reprise::provider {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 bool is_json(std::string_view text) {
   json::Scanner scanner(text);
   return scanner.skip() && scanner.end();
@@ -51,15 +47,15 @@ std::string message_in(JsonView body) {
 // Servers put the code into error.code, error.type, code or only the text.
 bool previous_response_unknown(std::string_view body) {
   const std::string text = ascii_lower(body);
-  if (contains(text, "previous_response_not_found")) {
+  if (text.contains("previous_response_not_found")) {
     return true;
   }
-  const bool names_it = contains(text, "previous response") || contains(text, "previous_response");
-  return names_it && contains(text, "not found");
+  const bool is_named = text.contains("previous response") || text.contains("previous_response");
+  return is_named && text.contains("not found");
 }
 
 bool out_of_quota(std::string_view body) {
-  return contains(body, "insufficient_quota");
+  return body.contains("insufficient_quota");
 }
 
 // Codes first, then phrases, in lower case: of OpenAI, Anthropic, llama.cpp, Ollama, vLLM, LM
@@ -105,8 +101,8 @@ constexpr std::array kNoImages = std::to_array<std::string_view>({
     "content must be a string",
 });
 
-std::string join(std::string_view what, std::string_view reason, std::string_view advice) {
-  std::string out(what);
+std::string join(std::string_view subject, std::string_view reason, std::string_view advice) {
+  std::string out(subject);
   if (!reason.empty()) {
     out += cat(": ", reason);
   }
@@ -117,9 +113,26 @@ std::string join(std::string_view what, std::string_view reason, std::string_vie
 }
 
 // Shorter pauses have been waited for.
-std::string try_again(std::optional<std::chrono::milliseconds> pause) {
+std::string retry_advice(std::optional<std::chrono::milliseconds> pause) {
   return pause && *pause > kPauseMax ? cat("try again in ", http::duration_words(*pause))
                                      : "try again later";
+}
+
+std::string one_line_for(const Endpoint& recipient, std::string_view text) {
+  return one_line(masked(text, recipient.secrets), recipient.api_key);
+}
+
+std::string key_advice(const Endpoint& recipient) {
+  if (!recipient.key_advice.empty()) {
+    return recipient.key_advice;
+  }
+  return cat(recipient.api_key.empty() ? "set " : "check the key in ", recipient.key_variable);
+}
+
+// Servers refuse images in many words, or in none: it is worth a try without them.
+bool may_be_images(const Endpoint& recipient, int status) {
+  return recipient.has_images && !recipient.continued &&
+         (status == 400 || status == 415 || status == 422);
 }
 
 }  // namespace
@@ -171,34 +184,13 @@ std::string one_line(std::string_view text, std::string_view api_key) {
   return std::string(line);
 }
 
-namespace {
-
-std::string one_line_for(const Endpoint& recipient, std::string_view text) {
-  return one_line(masked(text, recipient.secrets), recipient.api_key);
-}
-
-std::string key_advice(const Endpoint& recipient) {
-  if (!recipient.key_advice.empty()) {
-    return recipient.key_advice;
-  }
-  return cat(recipient.api_key.empty() ? "set " : "check the key in ", recipient.key_variable);
-}
-
-// Servers refuse images in many words, or in none: it is worth a try without them.
-bool may_be_images(const Endpoint& recipient, int status) {
-  return recipient.has_images && !recipient.continued &&
-         (status == 400 || status == 415 || status == 422);
-}
-
-}  // namespace
-
 RefusedPart refused_part(std::string_view text) {
   const std::string words = ascii_lower(text);
-  const auto occurs = [&words](std::string_view phrase) { return contains(words, phrase); };
+  const auto occurs = [&words](std::string_view phrase) { return words.contains(phrase); };
   if (std::ranges::any_of(kNoImages, occurs)) {
     return RefusedPart::images;
   }
-  return std::ranges::any_of(kTooLong, occurs) ? RefusedPart::length : RefusedPart::something;
+  return std::ranges::any_of(kTooLong, occurs) ? RefusedPart::length : RefusedPart::unknown;
 }
 
 Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
@@ -230,13 +222,13 @@ Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
   if (status == 429) {
     return {Code::rate_limited,
             join(cat(host, " is limiting requests (429)"), reason,
-                 out_of_quota(body) ? "check the account's plan" : try_again(pause))};
+                 out_of_quota(body) ? "check the account's plan" : retry_advice(pause))};
   }
   if (status == 408) {
     return {Code::timeout, join(cat(host, " timed out (408)"), reason, "try again")};
   }
   if (status >= 500 || status == 409 || status == 425) {
-    return {Code::io, join(cat(host, " failed (", status, ")"), reason, try_again(pause)),
+    return {Code::io, join(cat(host, " failed (", status, ")"), reason, retry_advice(pause)),
             ECONNRESET};
   }
   std::string_view advice = status == 404 ? "check the model and the base URL" : "";
@@ -256,20 +248,20 @@ bool is_model_unknown(int status, std::string_view body) {
     return false;
   }
   const std::string text = ascii_lower(body);
-  if (contains(text, "model_not_found")) {
+  if (text.contains("model_not_found")) {
     return true;
   }
   const std::string reason = ascii_lower(reason_in(body));
-  if (contains(text, "not_found_error") && reason.starts_with("model:")) {
+  if (text.contains("not_found_error") && reason.starts_with("model:")) {
     return true;
   }
-  if (!contains(reason, "model")) {
+  if (!reason.contains("model")) {
     return false;
   }
   for (const std::string_view words :
        {"does not exist", "not found", "no such model", "unknown model", "invalid model",
         "not a valid model", "has been deprecated", "has been retired", "no longer available"}) {
-    if (contains(reason, words)) {
+    if (reason.contains(words)) {
       return true;
     }
   }
@@ -299,9 +291,7 @@ Error error_of_object(JsonView error) {
   if (message.empty()) {
     message = code.empty() ? type : code;
   }
-  const auto is = [&](std::string_view name) {
-    return contains(code, name) || contains(type, name);
-  };
+  const auto is = [&](std::string_view name) { return code.contains(name) || type.contains(name); };
   if (is("previous_response_not_found")) {
     return {Code::expired, message};
   }
@@ -331,11 +321,11 @@ Error error_of_object(JsonView error) {
 
 Error mid_stream_error(const Endpoint& recipient, const Error& error) {
   Error out = error;
-  const std::string_view what = error.os_errno == EFBIG ? " "
-                                : error.message.empty() ? " ended the answer early"
-                                                        : " ended the answer early: ";
+  const std::string_view subject = error.os_errno == EFBIG ? " "
+                                   : error.message.empty() ? " ended the answer early"
+                                                           : " ended the answer early: ";
   out.message =
-      cat(http::host_of(recipient.base_url), what, one_line_for(recipient, error.message));
+      cat(http::host_of(recipient.base_url), subject, one_line_for(recipient, error.message));
   return out;
 }
 
@@ -345,11 +335,12 @@ std::unexpected<Error> ended_early() {
 
 std::unexpected<Error> answer_too_large(std::int64_t bytes_max) {
   constexpr std::int64_t kMebibyte = 1 << 20;
-  const bool whole = bytes_max % kMebibyte == 0;
-  return fail(Code::io,
-              cat("sent more than ", whole ? bytes_max / kMebibyte : bytes_max,
-                  whole ? " MiB" : " bytes", " in one answer; max_answer_bytes is the limit"),
-              EFBIG);
+  const bool is_mebibytes = bytes_max % kMebibyte == 0;
+  return fail(
+      Code::io,
+      cat("sent more than ", is_mebibytes ? bytes_max / kMebibyte : bytes_max,
+          is_mebibytes ? " MiB" : " bytes", " in one answer; max_answer_bytes is the limit"),
+      EFBIG);
 }
 
 std::unexpected<Error> too_many_calls() {
@@ -366,7 +357,7 @@ bool worth_retrying(const Error& error) {
 }
 
 bool worth_retrying(int status, std::string_view body) {
-  if (refused_part(body) != RefusedPart::something) {
+  if (refused_part(body) != RefusedPart::unknown) {
     return false;
   }
   if (status == 429) {

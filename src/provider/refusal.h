@@ -34,7 +34,7 @@ std::string reason_in(std::string_view body);
 
 // The part of a request that a provider rejects, as far as its message tells.
 enum class RefusedPart : std::uint8_t {
-  something,
+  unknown,
   length,  // the context window, or the size of the request
   images,  // the model does not support images, or not these
 };

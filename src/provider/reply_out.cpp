@@ -24,8 +24,9 @@ std::size_t open_surrogate(std::string_view content) {
   // The backslash itself may be escaped: count the consecutive ones before it.
   const std::size_t before = content.size() - 6;
   const auto last_other = content.substr(0, before).find_last_not_of('\\');
-  const std::size_t row = last_other == std::string_view::npos ? before : before - last_other - 1;
-  return row % 2 == 0 ? 6 : 0;
+  const std::size_t backslashes =
+      last_other == std::string_view::npos ? before : before - last_other - 1;
+  return backslashes % 2 == 0 ? 6 : 0;
 }
 
 std::string decoded(std::string_view content) {
@@ -83,7 +84,7 @@ void ReplyWriter::started(std::string_view response_id, std::string_view model) 
 }
 
 void ReplyWriter::emit(Kind kind, std::string_view text) {
-  REPRISE_ASSERT(live_tool() == nullptr);  // one block is open at a time
+  REPRISE_ASSERT(current_tool() == nullptr);  // one block is open at a time
   switch (kind) {
     case Kind::text:
       send(TextDelta{text});
@@ -112,11 +113,11 @@ void ReplyWriter::piece(Kind kind, std::string_view raw) {
   if (raw == R"("")") {
     return;
   }
-  if (live_tool() != nullptr) {
+  if (current_tool() != nullptr) {
     if (std::string text = DeltaText().decode(raw); !text.empty()) {
       count(text);
       count_block();
-      later_.push_back({kind, std::move(text)});
+      deferred_.push_back({kind, std::move(text)});
     }
     return;
   }
@@ -143,8 +144,8 @@ void ReplyWriter::signature(std::string_view signature) {
   }
   count(signature);
   count_block();
-  if (live_tool() != nullptr) {
-    later_.push_back({Kind::signature, std::string(signature)});
+  if (current_tool() != nullptr) {
+    deferred_.push_back({Kind::signature, std::string(signature)});
     return;
   }
   end_text();
@@ -154,16 +155,16 @@ void ReplyWriter::signature(std::string_view signature) {
 void ReplyWriter::raw_block(std::string_view json) {
   count(json);
   count_block();
-  if (live_tool() != nullptr) {
-    later_.push_back({Kind::raw, std::string(json)});
+  if (current_tool() != nullptr) {
+    deferred_.push_back({Kind::raw, std::string(json)});
     return;
   }
   end_text();
   emit(Kind::raw, json);
 }
 
-ReplyWriter::Tool* ReplyWriter::live_tool() {
-  return live_ < tools_.size() ? &tools_[live_] : nullptr;
+ReplyWriter::Tool* ReplyWriter::current_tool() {
+  return current_ < tools_.size() ? &tools_[current_] : nullptr;
 }
 
 // Null if it is unknown or done.
@@ -205,7 +206,7 @@ void ReplyWriter::add_input(Tool& tool, std::string_view text) {
   if (tool.announced) {
     send(ToolInputDelta{text});
   } else {
-    tool.waiting += text;
+    tool.pending_input += text;
   }
 }
 
@@ -226,21 +227,21 @@ void ReplyWriter::tool_end(std::int64_t key) {
 
 // Emits all calls up to the first one that is still open.
 void ReplyWriter::advance() {
-  while (Tool* tool = live_tool()) {
+  while (Tool* tool = current_tool()) {
     if (!std::exchange(tool->announced, true)) {
       send(ToolUseBegin{tool->id, tool->name});
-      if (!tool->waiting.empty()) {
-        send(ToolInputDelta{tool->waiting});
-        tool->waiting = {};
+      if (!tool->pending_input.empty()) {
+        send(ToolInputDelta{tool->pending_input});
+        tool->pending_input = {};
       }
     }
     if (!tool->done) {
       return;
     }
-    ++live_;
+    ++current_;
   }
-  for (; !later_.empty(); later_.pop_front()) {
-    emit(later_.front().kind, later_.front().text);
+  for (; !deferred_.empty(); deferred_.pop_front()) {
+    emit(deferred_.front().kind, deferred_.front().text);
   }
 }
 
@@ -250,14 +251,10 @@ void ReplyWriter::end_blocks() {
       close_tool(tool);
     }
   }
-  close_all();
+  end_open_blocks();
 }
 
 void ReplyWriter::end_open_blocks() {
-  close_all();
-}
-
-void ReplyWriter::close_all() {
   end_text();
   for (Tool& tool : tools_) {
     tool.done = true;

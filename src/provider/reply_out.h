@@ -73,12 +73,12 @@ class ReplyWriter {
     std::string id;
     std::string name;
     DeltaText delta = {};
-    std::string waiting = {};  // input that is not emitted yet
+    std::string pending_input = {};  // input that is not emitted yet
     bool announced = false;
     bool has_input = false;
     bool done = false;
   };
-  struct Later {  // arrived while a tool call was open
+  struct Deferred {  // arrived while a tool call was open
     Kind kind;
     std::string text;
   };
@@ -88,12 +88,11 @@ class ReplyWriter {
   void end_text();
   void add_input(Tool& tool, std::string_view text);
   void close_tool(Tool& tool);
-  void close_all();
   void advance();
   Tool* open_tool(std::int64_t key);
   void count(std::string_view text) { bytes_ += static_cast<std::int64_t>(text.size()); }
   void count_block() { bytes_ += kBlockBytes; }
-  Tool* live_tool();
+  Tool* current_tool();
   void send(const StreamEvent& event);
 
   const StreamSink& sink_;
@@ -105,10 +104,10 @@ class ReplyWriter {
   Kind kind_ = Kind::text;
   DeltaText delta_;
   std::string joined_;      // text of the open block that is not emitted yet
-  std::deque<Tool> tools_;  // in order of arrival; those before live_ are emitted
+  std::deque<Tool> tools_;  // in order of arrival; those before current_ are emitted
   std::unordered_map<std::int64_t, std::size_t> by_key_;  // index of tools_
-  std::size_t live_ = 0;
-  std::deque<Later> later_;
+  std::size_t current_ = 0;
+  std::deque<Deferred> deferred_;
 };
 
 }  // namespace reprise::provider

@@ -29,7 +29,7 @@ Result<> fit_tool_choice(RequestOptions& options, const Request& request, const 
 // Routes requests of a conversation to the machine that has its cache.
 void add_cache_key(RequestOptions& options, const Codec& codec, const Request& request) {
   if (options.prompt_cache.value_or(false) && options.prompt_cache_key.empty() &&
-      can_spell(codec.spellings(), "prompt_cache_key") &&
+      supports_option(codec.option_encodings(), "prompt_cache_key") &&
       request.conversation.size() <= kCacheKeyBytesMax) {
     options.prompt_cache_key = request.conversation;
   }
@@ -44,9 +44,9 @@ Result<std::string> body_head(const Codec& codec, const Request& request, const 
   RequestOptions options = request.options;
   REPRISE_TRY(fit_tool_choice(options, request, extra));
   add_cache_key(options, codec, request);
-  REPRISE_ASSIGN(const std::string spelled,
-                 spell_options(options, codec.name(), codec.spellings()));
-  head = merged_json(head, spelled);
+  REPRISE_ASSIGN(const std::string encoded,
+                 encode_options(options, codec.name(), codec.option_encodings()));
+  head = merged_json(head, encoded);
   return changed_head(extra.is_null() ? head : merged_json(head, extra.text()), changes);
 }
 
@@ -65,15 +65,15 @@ Result<std::string> render_body(const Codec& codec, Request& request, const RawJ
 }
 
 Result<std::string> StreamedBody::next_piece() {
-  REPRISE_TRY(make_more());
-  taken_ = made_.size();
-  return made_;
+  REPRISE_TRY(fill_buffer());
+  offset_ = buffer_.size();
+  return buffer_;
 }
 
-Result<> StreamedBody::make_more() {
-  made_.clear();
-  taken_ = 0;
-  while (made_.empty() && next_ != Next::nothing) {
+Result<> StreamedBody::fill_buffer() {
+  buffer_.clear();
+  offset_ = 0;
+  while (buffer_.empty() && next_ != Next::nothing) {
     if (next_ == Next::begin) {
       REPRISE_TRY(begin());
     } else if (next_message_) {
@@ -91,9 +91,9 @@ Result<> StreamedBody::begin() {
     members_.insert(name);
   }
   head.pop_back();
-  made_ = cat(head, members_.empty() ? "" : ",", json::quoted(codec_.messages_field()), ":");
-  items_ = std::make_unique<json::ArrayWriter>(made_);
-  codec_.begin_messages(*items_, made_, request_);
+  buffer_ = cat(head, members_.empty() ? "" : ",", json::quoted(codec_.messages_field()), ":");
+  items_ = std::make_unique<json::ArrayWriter>(buffer_);
+  codec_.begin_messages(*items_, buffer_, request_);
   REPRISE_ASSIGN(next_message_, request_.messages.next());
   next_ = Next::messages;
   return {};
@@ -103,11 +103,11 @@ Result<> StreamedBody::add_next_message() {
   Message message = std::exchange(next_message_, std::nullopt).value_or(Message());
   message.seq = Seq(++count_);
   REPRISE_ASSIGN(next_message_, request_.messages.next());
-  note_calls(message);
+  record_calls(message);
   if (next_message_) {
-    codec_.add_message(*items_, made_, message);
+    codec_.add_message(*items_, buffer_, message);
   } else {
-    codec_.add_last_message(*items_, made_, message, request_);
+    codec_.add_last_message(*items_, buffer_, message, request_);
   }
   return {};
 }
@@ -117,14 +117,14 @@ void StreamedBody::end() {
   const std::string fields = codec_.end_fields(called_);
   for (const auto& [name, value] : members_of(fields)) {
     if (!members_.contains(name)) {
-      made_ += cat(",", json::quoted(name), ":", value);
+      buffer_ += cat(",", json::quoted(name), ":", value);
     }
   }
-  made_ += '}';
+  buffer_ += '}';
   next_ = Next::nothing;
 }
 
-void StreamedBody::note_calls(const Message& message) {
+void StreamedBody::record_calls(const Message& message) {
   if (!request_.tools.empty()) {
     return;
   }
@@ -138,15 +138,15 @@ void StreamedBody::note_calls(const Message& message) {
 Result<std::size_t> StreamedBody::read(std::span<char> into) {
   std::size_t filled = 0;
   while (filled < into.size()) {
-    if (taken_ == made_.size()) {
-      REPRISE_TRY(make_more());
-      if (made_.empty()) {
+    if (offset_ == buffer_.size()) {
+      REPRISE_TRY(fill_buffer());
+      if (buffer_.empty()) {
         break;
       }
     }
-    const std::size_t count = std::min(into.size() - filled, made_.size() - taken_);
-    std::copy_n(made_.data() + taken_, count, into.data() + filled);
-    taken_ += count;
+    const std::size_t count = std::min(into.size() - filled, buffer_.size() - offset_);
+    std::copy_n(buffer_.data() + offset_, count, into.data() + filled);
+    offset_ += count;
     filled += count;
   }
   return filled;
@@ -154,8 +154,8 @@ Result<std::size_t> StreamedBody::read(std::span<char> into) {
 
 Result<> StreamedBody::rewind() {
   next_ = Next::begin;
-  made_.clear();
-  taken_ = 0;
+  buffer_.clear();
+  offset_ = 0;
   next_message_.reset();
   members_.clear();
   called_.clear();

@@ -8,7 +8,7 @@
 
 namespace reprise::provider {
 
-inline constexpr std::int64_t kWholeBodyBytes = 1'000'000;
+inline constexpr std::int64_t kBufferedBodyBytes = 1'000'000;
 
 // The body without messages, as an object. `extra` is merged into it (null for none), then the
 // changes are applied.
@@ -32,19 +32,19 @@ class StreamedBody final : public http::BodySource {
 
  private:
   enum class Next : std::uint8_t { begin, messages, nothing };
-  Result<> make_more();
+  Result<> fill_buffer();
   Result<> begin();
   Result<> add_next_message();
   void end();
-  void note_calls(const Message& message);
+  void record_calls(const Message& message);
 
   const Codec& codec_;
   Request& request_;
   const RawJson& extra_;
   const BodyChanges& changes_;
   Next next_ = Next::begin;
-  std::string made_;
-  std::size_t taken_ = 0;
+  std::string buffer_;
+  std::size_t offset_ = 0;
   std::unique_ptr<json::ArrayWriter> items_;
   std::optional<Message> next_message_;  // to recognise the last one
   std::set<std::string> members_;        // of the body, before the messages

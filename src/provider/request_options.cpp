@@ -19,7 +19,7 @@ using Options = RequestOptions;
 // An option without a field in any protocol: it affects how the request is made.
 constexpr std::string_view kPromptCache = "prompt_cache";
 
-struct ValueJson {
+struct OptionJson {
   std::string operator()(const std::string& text) const {
     return text.empty() ? "" : json::quoted(text);
   }
@@ -27,7 +27,7 @@ struct ValueJson {
     return number ? cat(*number) : "";
   }
   std::string operator()(const std::optional<double>& number) const {
-    return number ? spelled(*number) : "";
+    return number ? number_to_json(*number) : "";
   }
   std::string operator()(const std::optional<bool>& truth) const {
     return truth ? (*truth ? "true" : "false") : "";
@@ -39,14 +39,14 @@ struct ValueJson {
 };
 
 template <class Number>
-bool take_number(std::string_view text, std::optional<Number>& out) {
+bool read_number(std::string_view text, std::optional<Number>& out) {
   const auto number = parse_number<Number>(text);
   out = number ? number : out;
   return number.has_value();
 }
 
 // Return what was expected, or "" if the value was accepted.
-struct TakeText {
+struct OptionParser {
   std::string_view text;
   const NumberRange& range;
 
@@ -55,13 +55,13 @@ struct TakeText {
     return text.empty() ? "a word" : "";
   }
   std::string operator()(std::optional<std::int64_t>& out) const {
-    return take_number(text, out) && range.holds(static_cast<double>(out.value_or(0)))
+    return read_number(text, out) && range.holds(static_cast<double>(out.value_or(0)))
                ? ""
                : number_words(NumberKind::whole, range);
   }
   std::string operator()(std::optional<double>& out) const {
-    const bool good = take_number(text, out) && std::isfinite(out.value_or(0));
-    return good && range.holds(out.value_or(0)) ? "" : number_words(NumberKind::any, range);
+    const bool is_valid = read_number(text, out) && std::isfinite(out.value_or(0));
+    return is_valid && range.holds(out.value_or(0)) ? "" : number_words(NumberKind::any, range);
   }
   std::string operator()(std::optional<bool>& out) const {
     out = text == "true";
@@ -75,9 +75,9 @@ struct TakeText {
       out.emplace_back(text);
       return text.empty() ? "a string" : "";
     }
-    const bool good =
+    const bool is_valid =
         scanner.array([&] { return scanner.string(out.emplace_back()); }) && scanner.end();
-    return good && !out.empty() ? "" : "a string or a JSON array of strings";
+    return is_valid && !out.empty() ? "" : "a string or a JSON array of strings";
   }
   std::string operator()(RawJson& out) const {
     auto parsed = RawJson::parse(std::string(text));
@@ -140,7 +140,7 @@ const RequestOption* find_request_option(std::string_view name) {
 }
 
 std::string option_value(const RequestOption& option, const RequestOptions& options) {
-  return std::visit([&](auto slot) { return ValueJson()(options.*slot); }, option.slot);
+  return std::visit([&](auto slot) { return OptionJson()(options.*slot); }, option.slot);
 }
 
 Result<> set_option(RequestOptions& options, std::string_view name, std::string_view value) {
@@ -154,7 +154,7 @@ Result<> set_option(RequestOptions& options, std::string_view name, std::string_
                 cat(name, " must be one of ", joined(choices), ", not '", value, "'"));
   }
   const std::string expected = std::visit(
-      [&](auto slot) { return TakeText{value, option->range}(options.*slot); }, option->slot);
+      [&](auto slot) { return OptionParser{value, option->range}(options.*slot); }, option->slot);
   if (!expected.empty()) {
     return fail(Code::invalid_argument, cat(name, " must be ", expected, ", not '", value, "'"));
   }
@@ -169,23 +169,23 @@ void overlay(RequestOptions& base, const RequestOptions& over) {
   }
 }
 
-bool can_spell(std::span<const Spelling> spellings, std::string_view option) {
+bool supports_option(std::span<const OptionEncoding> encodings, std::string_view option) {
   return option == kPromptCache ||
-         std::ranges::find(spellings, option, &Spelling::option) != spellings.end();
+         std::ranges::find(encodings, option, &OptionEncoding::option) != encodings.end();
 }
 
-Result<std::string> spell_options(const RequestOptions& options, std::string_view protocol,
-                                  std::span<const Spelling> spellings) {
+Result<std::string> encode_options(const RequestOptions& options, std::string_view protocol,
+                                   std::span<const OptionEncoding> encodings) {
   std::string out = "{}";
   for (const RequestOption& option : request_options()) {
     const std::string value = option_value(option, options);
     if (value.empty() || option.name == kPromptCache) {
       continue;
     }
-    const auto found = std::ranges::find_if(spellings, [&](const Spelling& spelling) {
-      return spelling.option == option.name && (spelling.value.empty() || spelling.value == value);
+    const auto found = std::ranges::find_if(encodings, [&](const OptionEncoding& encoding) {
+      return encoding.option == option.name && (encoding.value.empty() || encoding.value == value);
     });
-    if (found == spellings.end()) {
+    if (found == encodings.end()) {
       return fail(Code::unsupported, cat(protocol, " has no field for ", option.name));
     }
     out = merged_json(out, with_value(found->json, value));

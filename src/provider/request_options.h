@@ -36,22 +36,22 @@ void overlay(RequestOptions& base, const RequestOptions& over);
 
 // The representation of an option, or of one value of it, in a protocol: a piece of the body, with
 // % for the value. The first match applies.
-struct Spelling {
+struct OptionEncoding {
   std::string_view option;
   std::string_view value;  // as JSON; "" for any
   std::string_view json;   // an object
 };
 
 // False if the protocol has no field for the option.
-bool can_spell(std::span<const Spelling> spellings, std::string_view option);
+bool supports_option(std::span<const OptionEncoding> encodings, std::string_view option);
 
 // The same by the provider's name. True for a provider without a protocol.
 bool provider_accepts(std::string_view name, std::string_view option);
 
 // All options that are set, as one object. unsupported, naming the option, if `protocol` has no
 // field for one.
-Result<std::string> spell_options(const RequestOptions& options, std::string_view protocol,
-                                  std::span<const Spelling> spellings);
+Result<std::string> encode_options(const RequestOptions& options, std::string_view protocol,
+                                   std::span<const OptionEncoding> encodings);
 
 // The members of a valid JSON object, as views into it.
 std::vector<std::pair<std::string, std::string_view>> members_of(std::string_view object);

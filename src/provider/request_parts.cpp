@@ -36,7 +36,7 @@ bool is_low(int unit) {
 
 }  // namespace
 
-std::string spelled(double number) {
+std::string number_to_json(double number) {
   std::array<char, 32> buffer{};
   const auto [end, code] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
   return {buffer.data(), end};
@@ -49,20 +49,20 @@ std::string sendable(const RawJson& json) {
   }
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const std::string_view rest = text.substr(at);
-    const int unit = unit_at(rest);
-    std::size_t taken = rest.front() == '\\' ? 2 : 1;
-    if (is_high(unit) && is_low(unit_at(rest.substr(6)))) {
-      taken = 12;
+    const std::string_view remaining = text.substr(at);
+    const int unit = unit_at(remaining);
+    std::size_t length = remaining.front() == '\\' ? 2 : 1;
+    if (is_high(unit) && is_low(unit_at(remaining.substr(6)))) {
+      length = 12;
     } else if (is_high(unit) || is_low(unit)) {
       out += "\\ufffd";
       at += 6;
       continue;
     } else if (unit >= 0) {
-      taken = 6;
+      length = 6;
     }
-    out += rest.substr(0, taken);
-    at += taken;
+    out += remaining.substr(0, length);
+    at += length;
   }
   return out;
 }
@@ -90,7 +90,7 @@ std::string without_host(const RawJson& block) {
   json::Scanner scanner(block.text());
   std::string out;
   json::ObjectWriter object(out);
-  const bool good =
+  const bool is_valid =
       scanner.kind() == json::Kind::object && scanner.object([&](std::string_view name) {
         std::string_view value;
         if (!scanner.raw(value)) {
@@ -102,7 +102,7 @@ std::string without_host(const RawJson& block) {
         return true;
       });
   object.close();
-  return sendable(good ? json::take(out) : block);
+  return sendable(is_valid ? json::take(out) : block);
 }
 
 std::string host_in(const RawJson& block) {
@@ -116,11 +116,17 @@ std::vector<http::Header> bearer_headers(std::string_view api_key) {
   return {{"Authorization", cat("Bearer ", api_key)}};
 }
 
-void take_cost(JsonView usage_json, Usage& usage) {
+void read_cost(JsonView usage_json, Usage& usage) {
   if (const JsonView cost = usage_json["cost"]; cost.is(json::Kind::number)) {
     usage.cost = Money::parse(cost.raw());
     usage.price_source = usage.cost ? "provider" : "";
   }
+}
+
+bool has_elements(JsonView array) {
+  bool any = false;
+  array.each([&any](JsonView) { any = true; });
+  return any;
 }
 
 std::string_view result_text(const ToolResultBlock& result) {

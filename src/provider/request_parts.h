@@ -9,7 +9,7 @@
 namespace reprise::provider {
 
 // The shortest representation that parses to the same number.
-std::string spelled(double number);
+std::string number_to_json(double number);
 
 // JSON that every parser accepts: escapes of lone surrogates become U+FFFD (a provider would reject
 // this and all later requests of the conversation).
@@ -29,7 +29,10 @@ std::string host_in(const RawJson& block);  // "" for none
 std::vector<http::Header> bearer_headers(std::string_view api_key);
 
 // Reads the cost of a request, which routers add to the usage.
-void take_cost(JsonView usage_json, Usage& usage);
+void read_cost(JsonView usage_json, Usage& usage);
+
+// Whether a JSON array has any element.
+bool has_elements(JsonView array);
 
 // The result of a tool; never empty, since some servers reject empty content.
 std::string_view result_text(const ToolResultBlock& result);

@@ -19,7 +19,7 @@ Usage usage_of(JsonView json) {
   usage.output.value = json["output_tokens"].count();
   usage.reasoning.value = json["output_tokens_details"]["reasoning_tokens"].count();
   usage.cached.value = json["input_tokens_details"]["cached_tokens"].count();
-  take_cost(json, usage);
+  read_cost(json, usage);
   return usage;
 }
 
@@ -41,7 +41,7 @@ class ResponsesReader final : public ReplyReader {
                type == "response.failed") {
       return end(json["response"]);
     } else {
-      take_piece(type, json);
+      read_piece(type, json);
     }
     return {};
   }
@@ -55,7 +55,7 @@ class ResponsesReader final : public ReplyReader {
   bool complete() const override { return done_; }
   bool done() const override { return done_; }
   std::int64_t bytes_buffered() const override {
-    return kItemBytes * static_cast<std::int64_t>(seen_.size() + taken_.size());
+    return kItemBytes * static_cast<std::int64_t>(streamed_.size() + finished_.size());
   }
 
   void finish(std::string_view request_id) override {
@@ -84,29 +84,29 @@ class ResponsesReader final : public ReplyReader {
     return out_.used_tools() ? StopReason::tool_use : StopReason::end;
   }
 
-  void take_piece(std::string_view type, JsonView json) {
+  void read_piece(std::string_view type, JsonView json) {
     const std::int64_t index = json["output_index"].count();
     const std::string_view delta = json["delta"].raw();
     if (type == "response.output_text.delta") {
-      seen_.insert(index);
+      streamed_.insert(index);
       out_.text(delta);
     } else if (type == "response.refusal.delta") {
-      seen_.insert(index);
+      streamed_.insert(index);
       refused_ = true;
       out_.text(delta);
     } else if (type == "response.reasoning_summary_text.delta" ||
                type == "response.reasoning_text.delta") {
-      seen_.insert(index);
+      streamed_.insert(index);
       out_.thinking(delta);
     } else if (type == "response.reasoning_summary_part.added") {
       separate_summary(json);
     } else if (type == "response.output_item.added") {
       begin_item(index, json["item"]);
     } else if (type == "response.function_call_arguments.delta") {
-      seen_.insert(index);
+      streamed_.insert(index);
       out_.tool_input(index, delta);
     } else if (type == "response.output_item.done") {
-      take_item(index, json["item"]);
+      read_item(index, json["item"]);
     }
   }
 
@@ -124,15 +124,15 @@ class ResponsesReader final : public ReplyReader {
   }
 
   // An item that is done, or is in the final response.
-  void take_item(std::int64_t index, JsonView item) {
-    if (!taken_.insert(index).second) {
+  void read_item(std::int64_t index, JsonView item) {
+    if (!finished_.insert(index).second) {
       return;
     }
     const std::string type = item["type"].text();
-    const bool in_pieces = seen_.contains(index);
+    const bool in_pieces = streamed_.contains(index);
     if (type == "message") {
       if (!in_pieces) {
-        take_content(item["content"]);
+        read_content(item["content"]);
       }
     } else if (type == "function_call") {
       begin_item(index, item);
@@ -142,10 +142,11 @@ class ResponsesReader final : public ReplyReader {
       out_.tool_end(index);
     } else if (type == "reasoning") {
       if (!in_pieces) {
-        take_summary(item);
+        read_summary(item);
       }
-      // Without either it is only a reference that the provider may have dropped.
-      if (!item["encrypted_content"].text().empty() || has_content(item)) {
+      // Open models show the reasoning itself, and expect it back with tool results. Without either
+      // it is only a reference that the provider may have dropped.
+      if (!item["encrypted_content"].text().empty() || has_elements(item["content"])) {
         out_.raw_block(with_host(item.raw(), host_));
       }
     } else if (!type.empty()) {
@@ -153,14 +154,7 @@ class ResponsesReader final : public ReplyReader {
     }
   }
 
-  // Open models show the reasoning itself, and expect it back with tool results.
-  static bool has_content(JsonView item) {
-    bool any = false;
-    item["content"].each([&any](JsonView) { any = true; });
-    return any;
-  }
-
-  void take_content(JsonView content) {
+  void read_content(JsonView content) {
     content.each([this](JsonView part) {
       out_.text(part["text"].raw());
       if (const JsonView refusal = part["refusal"]; refusal) {
@@ -170,18 +164,18 @@ class ResponsesReader final : public ReplyReader {
     });
   }
 
-  void take_summary(JsonView item) {
+  void read_summary(JsonView item) {
     bool first = true;
-    const auto take = [&](JsonView part) {
+    const auto add = [&](JsonView part) {
       if (!first) {
         out_.thinking(R"("\n\n")");
       }
       first = false;
       out_.thinking(part["text"].raw());
     };
-    item["summary"].each(take);
+    item["summary"].each(add);
     if (first) {
-      item["content"].each(take);  // open models show the reasoning itself
+      item["content"].each(add);  // open models show the reasoning itself
     }
   }
 
@@ -195,7 +189,7 @@ class ResponsesReader final : public ReplyReader {
     }
     begin(response);
     std::int64_t index = 0;
-    response["output"].each([&](JsonView item) { take_item(index++, item); });
+    response["output"].each([&](JsonView item) { read_item(index++, item); });
     if (const JsonView usage = response["usage"]; usage) {
       usage_ = usage_of(usage);
     }
@@ -211,8 +205,8 @@ class ResponsesReader final : public ReplyReader {
 
   ReplyWriter& out_;
   std::string host_;
-  std::set<std::int64_t> seen_;   // items that arrived in pieces
-  std::set<std::int64_t> taken_;  // items that are done
+  std::set<std::int64_t> streamed_;  // items that arrived in pieces
+  std::set<std::int64_t> finished_;  // items that are done
   std::optional<Usage> usage_;
   std::string incomplete_;
   bool refused_ = false;

@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // milliseconds, to avoid overflow
+constexpr std::int64_t kPauseLimit = std::int64_t{1} << 40;  // milliseconds, to avoid overflow
 
 std::optional<unsigned> month_of(std::string_view name) {
   constexpr std::string_view kMonths = "janfebmaraprmayjunjulaugsepoctnovdec";
@@ -78,7 +78,7 @@ std::optional<milliseconds> pause_of(double amount, double unit) {
     return std::nullopt;
   }
   return milliseconds(
-      static_cast<std::int64_t>(std::clamp(amount * unit, 0.0, static_cast<double>(kLongest))));
+      static_cast<std::int64_t>(std::clamp(amount * unit, 0.0, static_cast<double>(kPauseLimit))));
 }
 
 }  // namespace
@@ -101,17 +101,17 @@ milliseconds backoff(int retry, Entropy& entropy) {
   constexpr std::int64_t kFirst = 500;
   constexpr std::int64_t kLast = 8'000;
   constexpr std::int64_t kFourTimesAll = 4LL * 255;  // up to a quarter is subtracted
-  const std::int64_t whole = std::min(kFirst << std::clamp(retry, 0, 10), kLast);
+  const std::int64_t pause = std::min(kFirst << std::clamp(retry, 0, 10), kLast);
   std::array<std::uint8_t, 1> random{};
   entropy.fill(random);
-  return milliseconds(whole - whole * random[0] / kFourTimesAll);
+  return milliseconds(pause - pause * random[0] / kFourTimesAll);
 }
 
 bool sleep_for(milliseconds pause, const std::stop_token& stop) {
   std::mutex mutex;
-  std::condition_variable_any never;
+  std::condition_variable_any condition;
   std::unique_lock lock(mutex);
-  (void)never.wait_for(lock, stop, pause, [] { return false; });  // ends on timeout or stop
+  (void)condition.wait_for(lock, stop, pause, [] { return false; });  // ends on timeout or stop
   return !stop.stop_requested();
 }
 

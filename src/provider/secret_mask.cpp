@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kMask = "***";
 
 Secrets long_enough(Secrets secrets) {
-  std::erase_if(secrets, [](const std::string& one) { return one.size() < kKeyBytesMin; });
+  std::erase_if(secrets, [](const std::string& secret) { return secret.size() < kKeyBytesMin; });
   return secrets;
 }
 
@@ -63,18 +63,18 @@ Match match_secret(std::string_view text, std::string_view secret, TextForm form
 
 // The longest secret.
 Match match_any(std::string_view text, const Secrets& secrets, TextForm form) {
-  Match all;
+  Match longest;
   for (const std::string& secret : secrets) {
-    const Match one = match_secret(text, secret, form);
-    all.bytes = std::max(all.bytes, one.bytes);
-    all.is_partial = all.is_partial || one.is_partial;
+    const Match match = match_secret(text, secret, form);
+    longest.bytes = std::max(longest.bytes, match.bytes);
+    longest.is_partial = longest.is_partial || match.is_partial;
   }
-  return all;
+  return longest;
 }
 
 // Masks `text` and removes it, except for a tail that may be the start of a secret if `more`
 // follows.
-std::string take_masked(std::string& text, const Secrets& secrets, TextForm form, bool more) {
+std::string extract_masked(std::string& text, const Secrets& secrets, TextForm form, bool more) {
   std::string out;
   std::size_t at = 0;
   while (at < text.size()) {
@@ -112,21 +112,21 @@ class SecretFinder {
     switch (scanner_.kind()) {
       case json::Kind::object: {
         json::ObjectWriter object(masked);
-        const bool good = scanner_.object([&](std::string_view name) {
+        const bool is_valid = scanner_.object([&](std::string_view name) {
           object.key(name);
           return copy(is_secret || secret_name(name) != SecretName::no);
         });
         object.close();
-        return good;
+        return is_valid;
       }
       case json::Kind::array: {
         json::ArrayWriter items(masked);
-        const bool good = scanner_.array([&] {
+        const bool is_valid = scanner_.array([&] {
           items.item();
           return copy(is_secret);
         });
         items.close();
-        return good;
+        return is_valid;
       }
       default:
         return copy_plain(is_secret);
@@ -135,14 +135,14 @@ class SecretFinder {
 
   bool copy_plain(bool is_secret) {
     std::string_view raw;
-    const bool good = scanner_.raw(raw);
+    const bool is_valid = scanner_.raw(raw);
     const std::string text = json::text_in(raw).value_or("");
     const bool hide = !text.empty() && (is_secret || is_bearer_value(text));
     if (hide) {
       secrets.push_back(is_bearer_value(text) ? without_scheme(text) : text);
     }
     masked += hide ? json::quoted(kMask) : std::string(raw);
-    return good;
+    return is_valid;
   }
 
   json::Scanner scanner_;
@@ -165,8 +165,8 @@ std::string masked(std::string text, std::string_view key) {
 }
 
 std::string masked(std::string_view text, const Secrets& secrets, TextForm form) {
-  std::string all(text);
-  return take_masked(all, long_enough(secrets), form, false);
+  std::string remaining(text);
+  return extract_masked(remaining, long_enough(secrets), form, false);
 }
 
 bool header_holds_no_secret(std::string_view name) {
@@ -204,13 +204,13 @@ Secrets secrets_of(const ProviderOptions& options) {
   return out;
 }
 
-std::string SecretMask::take(std::string_view piece) {
-  waiting_.append(piece);
-  return take_masked(waiting_, secrets_, form_, true);
+std::string SecretMask::feed(std::string_view piece) {
+  pending_.append(piece);
+  return extract_masked(pending_, secrets_, form_, true);
 }
 
 std::string SecretMask::finish() {
-  return take_masked(waiting_, secrets_, form_, false);
+  return extract_masked(pending_, secrets_, form_, false);
 }
 
 MaskedSink::MaskedSink(const StreamSink& sink, Secrets secrets)
@@ -225,15 +225,15 @@ void MaskedSink::operator()(const StreamEvent& event) {
     return;
   }
   std::visit(
-      [this](const auto& one) {
-        using Event = std::decay_t<decltype(one)>;
-        constexpr bool kComesInPieces =
+      [this](const auto& part) {
+        using Event = std::decay_t<decltype(part)>;
+        constexpr bool kIsPiece =
             std::is_same_v<Event, TextDelta> || std::is_same_v<Event, ThinkingDelta> ||
             std::is_same_v<Event, ThinkingSignature> || std::is_same_v<Event, ToolInputDelta>;
-        if (!kComesInPieces) {
+        if (!kIsPiece) {
           finish();
         }
-        add(one);
+        add(part);
       },
       event);
 }
@@ -245,12 +245,12 @@ void MaskedSink::finish() {
   }
 }
 
-void MaskedSink::take(Kind kind, std::string_view piece) {
+void MaskedSink::feed(Kind kind, std::string_view piece) {
   if (kind != kind_) {
     finish();
     kind_ = kind;
   }
-  emit((kind == Kind::input ? inputs_ : texts_).take(piece));
+  emit((kind == Kind::input ? inputs_ : texts_).feed(piece));
 }
 
 void MaskedSink::emit(std::string_view text) {
@@ -275,25 +275,25 @@ void MaskedSink::emit(std::string_view text) {
   }
 }
 
-void MaskedSink::add(const ToolUseBegin& one) {
-  sink_(ToolUseBegin{whole(one.id), whole(one.name)});
+void MaskedSink::add(const ToolUseBegin& event) {
+  sink_(ToolUseBegin{mask(event.id), mask(event.name)});
 }
 
-void MaskedSink::add(const RawBlock& one) {
+void MaskedSink::add(const RawBlock& event) {
   // A key of digits may be part of a number: such a block is invalid JSON after masking, and is
   // dropped.
-  if (auto block = RawJson::parse(masked(one.json.text(), secrets_, TextForm::json)); block) {
+  if (auto block = RawJson::parse(masked(event.json.text(), secrets_, TextForm::json)); block) {
     sink_(RawBlock{*std::move(block)});
   }
 }
 
-void MaskedSink::add(const ReplyStarted& one) {
-  sink_(ReplyStarted{whole(one.response_id), whole(one.model)});
+void MaskedSink::add(const ReplyStarted& event) {
+  sink_(ReplyStarted{mask(event.response_id), mask(event.model)});
 }
 
-void MaskedSink::add(const UsageReport& one) {
-  Usage usage = one.usage;
-  usage.request_id = whole(usage.request_id);
+void MaskedSink::add(const UsageReport& event) {
+  Usage usage = event.usage;
+  usage.request_id = mask(usage.request_id);
   sink_(UsageReport{std::move(usage)});
 }
 

@@ -39,13 +39,13 @@ class SecretMask {
  public:
   explicit SecretMask(Secrets secrets, TextForm form = TextForm::plain)
       : secrets_(std::move(secrets)), form_(form) {}
-  std::string take(std::string_view piece);
+  std::string feed(std::string_view piece);
   std::string finish();  // the held-back text, which is not a secret
 
  private:
   Secrets secrets_;
   TextForm form_;
-  std::string waiting_;
+  std::string pending_;
 };
 
 // A sink decorator that masks the secrets in all text of the server.
@@ -61,22 +61,22 @@ class MaskedSink {
  private:
   enum class Kind : std::uint8_t { none, text, thinking, signature, input };
 
-  void take(Kind kind, std::string_view piece);
+  void feed(Kind kind, std::string_view piece);
   void emit(std::string_view text);
   bool masks() const { return !secrets_.empty(); }
-  std::string whole(std::string_view text) const { return masked(text, secrets_); }
+  std::string mask(std::string_view text) const { return masked(text, secrets_); }
 
-  void add(const TextDelta& one) { take(Kind::text, one.text); }
-  void add(const ThinkingDelta& one) { take(Kind::thinking, one.text); }
-  void add(const ThinkingSignature& one) { take(Kind::signature, one.signature); }
-  void add(const ToolInputDelta& one) { take(Kind::input, one.json); }
-  void add(const ToolUseBegin& one);
-  void add(const RawBlock& one);
-  void add(const ReplyStarted& one);
-  void add(const UsageReport& one);
-  void add(const ReplyEnded& one) { sink_(one); }
-  void add(const Retrying& one) { sink_(one); }
-  void add(const ParameterLeftOut& one) { sink_(one); }
+  void add(const TextDelta& event) { feed(Kind::text, event.text); }
+  void add(const ThinkingDelta& event) { feed(Kind::thinking, event.text); }
+  void add(const ThinkingSignature& event) { feed(Kind::signature, event.signature); }
+  void add(const ToolInputDelta& event) { feed(Kind::input, event.json); }
+  void add(const ToolUseBegin& event);
+  void add(const RawBlock& event);
+  void add(const ReplyStarted& event);
+  void add(const UsageReport& event);
+  void add(const ReplyEnded& event) { sink_(event); }
+  void add(const Retrying& event) { sink_(event); }
+  void add(const ParameterLeftOut& event) { sink_(event); }
 
   const StreamSink& sink_;
   Secrets secrets_;  // of sufficient length

@@ -21,9 +21,9 @@ TEST(SecretMask, MasksAKeyInAllTwoAndThreePartSplits) {
   for (std::size_t i = 0; i <= text.size(); ++i) {
     for (std::size_t j = i; j <= text.size(); ++j) {
       SecretMask mask({std::string(kKey)});
-      std::string out = mask.take(text.substr(0, i));
-      out += mask.take(text.substr(i, j - i));
-      out += mask.take(text.substr(j));
+      std::string out = mask.feed(text.substr(0, i));
+      out += mask.feed(text.substr(i, j - i));
+      out += mask.feed(text.substr(j));
       out += mask.finish();
       ASSERT_EQ(out, "a sk-sec sk-****** s") << i << " " << j;
     }
@@ -34,8 +34,8 @@ TEST(SecretMask, MasksTheLongestOfSeveralInAllTwoPartSplits) {
   const std::string text = "abcdefg abcdefghij bcdefgh abcdefghi";
   for (std::size_t i = 0; i <= text.size(); ++i) {
     SecretMask mask({"abcdefg", "abcdefghij", "bcdefgh"});
-    std::string out = mask.take(text.substr(0, i));
-    out += mask.take(text.substr(i));
+    std::string out = mask.feed(text.substr(0, i));
+    out += mask.feed(text.substr(i));
     out += mask.finish();
     ASSERT_EQ(out, "*** *** *** ***hi") << i;
   }
@@ -46,8 +46,8 @@ TEST(SecretMask, MasksEscapedKeysOfJsonInAllSplits) {
       R"({"a":"\u0073k-\u0073ecret-1234","b":"sk-secret-123\u0034","c":"\\u0073k-secret-1234\n"})";
   for (std::size_t i = 0; i <= text.size(); ++i) {
     SecretMask mask({std::string(kKey)}, TextForm::json);
-    std::string out = mask.take(text.substr(0, i));
-    out += mask.take(text.substr(i));
+    std::string out = mask.feed(text.substr(0, i));
+    out += mask.feed(text.substr(i));
     out += mask.finish();
     ASSERT_EQ(out, R"({"a":"***","b":"***","c":"\\u0073k-secret-1234\n"})") << i;
   }
@@ -57,9 +57,9 @@ TEST(SecretMask, MasksEscapedKeysOfJsonInAllSplits) {
 
 TEST(SecretMask, HoldsBackOnlyPossibleKeys) {
   SecretMask mask({std::string(kKey)});
-  EXPECT_EQ(mask.take("words, "), "words, ");
-  EXPECT_EQ(mask.take("a ask"), "a a");
-  EXPECT_EQ(mask.take("ed"), "sked");
+  EXPECT_EQ(mask.feed("words, "), "words, ");
+  EXPECT_EQ(mask.feed("a ask"), "a a");
+  EXPECT_EQ(mask.feed("ed"), "sked");
   EXPECT_EQ(mask.finish(), "");
 }
 

@@ -35,7 +35,7 @@ bool SseParser::next_line(std::string_view& bytes, std::string_view& line) {
   return true;
 }
 
-void SseParser::take_field(std::string_view line) {
+void SseParser::read_field(std::string_view line) {
   const auto colon = line.find(':');
   const std::string_view field = line.substr(0, colon);
   std::string_view value;

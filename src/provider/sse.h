@@ -25,11 +25,11 @@ class SseParser {
   // Removes the first complete line from `bytes`, joined with pending bytes; if there is none,
   // makes all of `bytes` pending and returns false.
   bool next_line(std::string_view& bytes, std::string_view& line);
-  void take_field(std::string_view line);
+  void read_field(std::string_view line);
   Result<> check_size() const;
 
   template <class Event>
-  Result<> take_line(std::string_view line, const Event& event);
+  Result<> read_line(std::string_view line, const Event& event);
 
   std::int64_t event_bytes_max_;
   std::string pending_;  // the start of a line
@@ -42,9 +42,9 @@ class SseParser {
 };
 
 template <class Event>
-Result<> SseParser::take_line(std::string_view line, const Event& event) {
+Result<> SseParser::read_line(std::string_view line, const Event& event) {
   if (!line.empty()) {
-    take_field(line);
+    read_field(line);
     return {};
   }
   Result<> outcome;
@@ -61,7 +61,7 @@ template <class Event>
 Result<> SseParser::feed(std::string_view bytes, const Event& event) {
   std::string_view line;
   while (next_line(bytes, line)) {
-    REPRISE_TRY(take_line(line, event));
+    REPRISE_TRY(read_line(line, event));
   }
   return check_size();
 }
@@ -71,7 +71,7 @@ Result<> SseParser::finish(const Event& event) {
   if (!pending_.empty()) {
     REPRISE_TRY(feed("\n", event));
   }
-  return take_line({}, event);
+  return read_line({}, event);
 }
 
 }  // namespace reprise::provider

@@ -12,6 +12,9 @@
 
 namespace reprise::store {
 
+inline std::int64_t microseconds_of(Time time) {
+  return time.time_since_epoch().count();
+}
 inline Time time_of(std::int64_t microseconds) {
   return Time(std::chrono::microseconds(microseconds));
 }
@@ -117,8 +120,8 @@ void read_fields(const Reader& reader, const std::tuple<Fields...>& fields, Owne
 template <class Row>
 Usage read_sums(const Row& row, std::string_view cache_written) {
   Usage usage;
-  std::optional<Damage> none;
-  const ColumnReader<Row> reader{row, {}, nullptr, none};
+  std::optional<Damage> ignored;
+  const ColumnReader<Row> reader{row, {}, nullptr, ignored};
   read_fields(reader, model::kUsageFields, usage);
   if (!cache_written.empty()) {
     usage.cache_written = TokenCount{row.integer(cache_written)};

@@ -24,8 +24,8 @@ Result<std::string> first_bytes(const path& file, std::size_t count) {
   // Must not block: the path may be a FIFO without a writer.
   REPRISE_ASSIGN(const Fd fd, open_file(file, O_RDONLY));
   std::string bytes(count, '\0');
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, 0, file));
-  bytes.resize(got);
+  REPRISE_ASSIGN(const std::size_t bytes_read, read_at(fd.get(), bytes, 0, file));
+  bytes.resize(bytes_read);
   return bytes;
 }
 
@@ -38,31 +38,31 @@ Result<bool> is_sqlite(const path& file) {
   return bytes == kSqliteMagic;
 }
 
+Result<> check_location(std::string_view location, std::string_view noun, std::string_view form) {
+  return location.empty()
+             ? fail(Code::invalid_argument, cat("no ", noun, " in the store's URL: write ", form))
+             : Result<>();
+}
+
 Result<std::unique_ptr<Store>> open_sqlite(std::string_view file, const StoreOptions& options) {
-  if (file.empty()) {
-    return fail(Code::invalid_argument, "no file in the store's URL: write sqlite:FILE");
-  }
+  REPRISE_TRY(check_location(file, "file", "sqlite:FILE"));
   return open_sqlite_store(file, options);
 }
 
 Result<std::unique_ptr<Store>> open_sessions(std::string_view folder, const StoreOptions& options) {
-  if (folder.empty()) {
-    return fail(Code::invalid_argument, "no folder in the store's URL: write sessions:DIR");
-  }
+  REPRISE_TRY(check_location(folder, "folder", "sessions:DIR"));
   return open_sessions_store(folder, options);
 }
 
-Result<std::unique_ptr<Store>> open_memory(std::string_view rest, const StoreOptions& options) {
-  if (!rest.empty()) {
+Result<std::unique_ptr<Store>> open_memory(std::string_view location, const StoreOptions& options) {
+  if (!location.empty()) {
     return fail(Code::invalid_argument, "a store in memory has no path: write memory: alone");
   }
   return open_memory_store(options);
 }
 
 Result<std::unique_ptr<Store>> open_chain(std::string_view file, const StoreOptions& options) {
-  if (file.empty()) {
-    return fail(Code::invalid_argument, "no file in the store's URL: write chain:FILE");
-  }
+  REPRISE_TRY(check_location(file, "file", "chain:FILE"));
   return open_chain_store(file, options);
 }
 
@@ -81,14 +81,15 @@ struct ChatdirUrl {
 };
 
 // "DIR" or "DIR?messages=N". A '?' without a '=' after it is part of the folder's name.
-Result<ChatdirUrl> parse_chatdir(std::string_view rest) {
+Result<ChatdirUrl> parse_chatdir(std::string_view location) {
   constexpr std::string_view kMessages = "messages=";
-  const std::size_t mark = rest.rfind('?');
-  const std::string_view parameter = mark == std::string_view::npos ? "" : rest.substr(mark + 1);
+  const std::size_t question_mark = location.rfind('?');
+  const std::string_view parameter =
+      question_mark == std::string_view::npos ? "" : location.substr(question_mark + 1);
   if (!parameter.contains('=') || parameter.contains('/')) {
-    return ChatdirUrl{.folder = rest};
+    return ChatdirUrl{.folder = location};
   }
-  ChatdirUrl parsed{.folder = rest.substr(0, mark)};
+  ChatdirUrl parsed{.folder = location.substr(0, question_mark)};
   if (!parameter.starts_with(kMessages)) {
     return fail(Code::invalid_argument,
                 cat("unknown parameter '", parameter.substr(0, parameter.find('=')),
@@ -104,21 +105,21 @@ Result<ChatdirUrl> parse_chatdir(std::string_view rest) {
   return parsed;
 }
 
-Result<std::string_view> chatdir_folder(std::string_view rest) {
-  REPRISE_ASSIGN(const ChatdirUrl parsed, parse_chatdir(rest));
+Result<std::string_view> chatdir_folder(std::string_view location) {
+  REPRISE_ASSIGN(const ChatdirUrl parsed, parse_chatdir(location));
   return parsed.folder;
 }
 
-Result<std::unique_ptr<Store>> open_chatdir(std::string_view rest, const StoreOptions& options) {
-  REPRISE_ASSIGN(const ChatdirUrl parsed, parse_chatdir(rest));
-  if (parsed.folder.empty()) {
-    return fail(Code::invalid_argument, "no folder in the store's URL: write chatdir:DIR");
-  }
+Result<std::unique_ptr<Store>> open_chatdir(std::string_view location,
+                                            const StoreOptions& options) {
+  REPRISE_ASSIGN(const ChatdirUrl parsed, parse_chatdir(location));
+  REPRISE_TRY(check_location(parsed.folder, "folder", "chatdir:DIR"));
   return open_chatdir_store(parsed.folder, options, parsed.options);
 }
 
-Result<std::unique_ptr<Store>> open_postgres(std::string_view rest, const StoreOptions& options) {
-  return open_postgres_store(cat("postgresql:", rest), options);
+Result<std::unique_ptr<Store>> open_postgres(std::string_view location,
+                                             const StoreOptions& options) {
+  return open_postgres_store(cat("postgresql:", location), options);
 }
 
 using Location = StoreKind::Location;
@@ -172,8 +173,8 @@ std::string known_forms() {
   return joined(kKinds, &StoreKind::form);
 }
 
-Result<const StoreKind*> kind_at(const path& named) {
-  REPRISE_ASSIGN(const path file, resolve_path(named));
+Result<const StoreKind*> kind_at(const path& location) {
+  REPRISE_ASSIGN(const path file, resolve_path(location));
   for (const StoreKind& kind : kKinds) {
     if (kind.is_at == nullptr) {
       continue;
@@ -195,7 +196,7 @@ Result<std::unique_ptr<Store>> open_at(const path& file, const StoreOptions& opt
   return kind->open(file.native(), options);
 }
 
-Result<std::unique_ptr<Store>> open_unwatched(std::string_view url, const StoreOptions& options) {
+Result<std::unique_ptr<Store>> open_uncounted(std::string_view url, const StoreOptions& options) {
   if (const StoreKind* const kind = find_store_kind(url); kind != nullptr) {
     return kind->open(url.substr(url.find(':') + 1), options);
   }
@@ -290,9 +291,9 @@ bool is_same_store_server(std::string_view a, std::string_view b) {
 }
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options) {
-  const store::CallOptions watched(options);
-  store::Call call(watched, "open");
-  auto opened = open_unwatched(url, options);
+  const store::CallOptions call_options(options);
+  store::Call call(call_options, "open");
+  auto opened = open_uncounted(url, options);
   call.finish();
   return opened;
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-// Names of sidecar files and of the entries of folders.
+// Names of sidecar files, of quarantined files and of the entries of folders.
 
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "base/file.h"
@@ -12,7 +13,7 @@ namespace reprise::store {
 
 // The absolute path, with links resolved and without a trailing slash, of a store named by the
 // user.
-Result<std::filesystem::path> resolved_path(const std::filesystem::path& named);
+Result<std::filesystem::path> resolved_path(const std::filesystem::path& path);
 
 // `file` with `suffix` appended to its name.
 std::filesystem::path beside(const std::filesystem::path& file, std::string_view suffix);
@@ -31,5 +32,11 @@ Result<std::vector<std::filesystem::directory_entry>> list_folder(
 // The same, but empty if the folder does not exist.
 Result<std::vector<std::filesystem::directory_entry>> list_if_exists(
     const std::filesystem::path& folder);
+
+// Preserves bytes that cannot be read: copies them to the first unused name among FILE.SUFFIX,
+// FILE.SUFFIX.1, .2…; durable on disk. Returns the name. If a copy has the same bytes, returns that
+// one. Names are never reused.
+Result<std::filesystem::path> quarantine(const std::filesystem::path& file, std::string_view bytes,
+                                         std::string_view suffix = "bak");
 
 }  // namespace reprise::store

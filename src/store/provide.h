@@ -64,6 +64,6 @@ Capabilities capabilities_of(Implementation& store, SourceCapabilities holds = {
 // A wrapper around every store. After fork(), the child's copy returns unsupported before it
 // touches anything, because a mutex in it may be held by a thread that exists only in the parent;
 // destroying it touches no locks, connections, threads or files. It also counts the calls.
-std::unique_ptr<Store> in_own_process(std::unique_ptr<Store> store, const CallOptions& options);
+std::unique_ptr<Store> guard(std::unique_ptr<Store> store, const CallOptions& options);
 
 }  // namespace reprise::store

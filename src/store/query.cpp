@@ -27,7 +27,7 @@ struct ListPosition {
   const SessionId& id;
 };
 
-ListPosition place_of(const SessionInfo& info, const SessionQuery& query) {
+ListPosition position_of(const SessionInfo& info, const SessionQuery& query) {
   return {group_of(info, query), info.updated_at, info.id};
 }
 
@@ -46,19 +46,19 @@ std::string format_cursor(const SessionInfo& last_shown) {
 }
 
 Result<Cursor> parse_cursor(std::string_view text) {
-  const auto refused = [whole = text] {
-    return fail(Code::invalid_argument, cat("'", whole, "' is not a cursor of this list"));
+  const auto invalid = [cursor = text] {
+    return fail(Code::invalid_argument, cat("'", cursor, "' is not a cursor of this list"));
   };
   const bool is_pinned = text.starts_with(kPinned);
   text.remove_prefix(is_pinned ? kPinned.size() : 0);
   const std::size_t separator = text.find(kCursorSeparator);
   if (separator == std::string_view::npos) {
-    return refused();
+    return invalid();
   }
   const auto microseconds = parse_number<std::int64_t>(text.substr(0, separator));
   auto id = SessionId::parse(text.substr(separator + 1));
   if (!microseconds || !id) {
-    return refused();
+    return invalid();
   }
   return Cursor{.group = is_pinned ? 0 : 1,
                 .updated_at = Time(std::chrono::microseconds(*microseconds)),
@@ -92,7 +92,7 @@ bool matches(const SessionInfo& info, const CheckedQuery& checked) {
   const SessionQuery& query = checked.query;
   if (const auto& after = checked.after;
       after &&
-      !is_listed_before({after->group, after->updated_at, after->id}, place_of(info, query))) {
+      !is_listed_before({after->group, after->updated_at, after->id}, position_of(info, query))) {
     return false;
   }
   return (!query.working_dir || *query.working_dir == info.working_dir) &&
@@ -107,12 +107,12 @@ SessionPage make_page(std::vector<SessionInfo> matching, const SessionQuery& que
   SessionPage page;
   const std::size_t limit = query.limit;
   const bool is_last = matching.size() <= limit;
-  const auto keep = static_cast<std::ptrdiff_t>(std::min(limit, matching.size()));
+  const auto count = static_cast<std::ptrdiff_t>(std::min(limit, matching.size()));
   const auto before = [&query](const SessionInfo& a, const SessionInfo& b) {
-    return is_listed_before(place_of(a, query), place_of(b, query));
+    return is_listed_before(position_of(a, query), position_of(b, query));
   };
-  std::ranges::partial_sort(matching, matching.begin() + keep, before);
-  matching.erase(matching.begin() + keep, matching.end());
+  std::ranges::partial_sort(matching, matching.begin() + count, before);
+  matching.erase(matching.begin() + count, matching.end());
   page.sessions = std::move(matching);
   if (!is_last) {
     page.next = format_cursor(page.sessions.back());
@@ -123,7 +123,7 @@ SessionPage make_page(std::vector<SessionInfo> matching, const SessionQuery& que
 SessionPage make_page(std::span<const std::shared_ptr<const SessionInfo>> matching,
                       const SessionQuery& query) {
   const auto before = [&query](const auto& a, const auto& b) {
-    return is_listed_before(place_of(*a, query), place_of(*b, query));
+    return is_listed_before(position_of(*a, query), position_of(*b, query));
   };
   std::vector<std::shared_ptr<const SessionInfo>> first(std::min(query.limit, matching.size()) + 1);
   first.erase(std::ranges::partial_sort_copy(matching, first, before).out, first.end());
@@ -134,8 +134,13 @@ SessionPage make_page(std::span<const std::shared_ptr<const SessionInfo>> matchi
 }
 
 bool has_short_id_prefix(const SessionId& id, std::string_view prefix) {
-  const std::string brief = short_id(id, std::string_view::npos);
-  return prefix.empty() || (brief != id.str() && brief.starts_with(prefix));
+  const std::string full = short_id(id, std::string_view::npos);
+  return prefix.empty() || (full != id.str() && full.starts_with(prefix));
+}
+
+std::string after_prefix(std::string prefix) {
+  ++prefix.back();
+  return prefix;
 }
 
 bool contains_ignoring_case(std::string_view text, std::string_view part) {

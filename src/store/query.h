@@ -50,6 +50,9 @@ SessionPage make_page(std::span<const std::shared_ptr<const SessionInfo>> matchi
 // Whether the full short id of a UUID begins with `prefix`.
 bool has_short_id_prefix(const SessionId& id, std::string_view prefix);
 
+// The smallest text greater than all texts that begin with `prefix` (ids are ASCII).
+std::string after_prefix(std::string prefix);
+
 // ASCII letters match in either case; other bytes must be equal.
 bool contains_ignoring_case(std::string_view text, std::string_view part);
 

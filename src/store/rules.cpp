@@ -181,30 +181,30 @@ Span clamp(const ReadRange& range, Seq head) {
   return {from, std::clamp(range.to.value, from, end)};
 }
 
-Result<> check_append(const AppendState& now, Seq from, std::size_t messages,
+Result<> check_append(const AppendState& state, Seq from, std::size_t messages,
                       const AppendOptions& options) {
-  const std::string id = short_id(now.id);
-  if (!is_valid_head(now.head)) {
-    return fail(Code::corrupt, cat("session ", id, ": ", head_out_of_range(now.head),
+  const std::string id = short_id(state.id);
+  if (!is_valid_head(state.head)) {
+    return fail(Code::corrupt, cat("session ", id, ": ", head_out_of_range(state.head),
                                    ": run `reprise verify --repair`"));
   }
-  if (options.expected_head && *options.expected_head != now.head) {
-    return fail(Code::conflict, cat("session ", id, " has ", now.head.value, " messages, not ",
+  if (options.expected_head && *options.expected_head != state.head) {
+    return fail(Code::conflict, cat("session ", id, " has ", state.head.value, " messages, not ",
                                     options.expected_head->value, ": read it again"));
   }
-  if (from.value < 0 || from > now.head) {
+  if (from.value < 0 || from > state.head) {
     return fail(Code::invalid_argument, cat("session ", id, " has no position ", from.value,
-                                            ": it has ", now.head.value, " messages"));
+                                            ": it has ", state.head.value, " messages"));
   }
   if (std::cmp_greater(messages, kSeqMax.value - from.value)) {
     return fail(Code::unsupported,
                 cat("session ", id, " has ", from.value, " messages, the limit is ", kSeqMax.value,
                     ": continue in a new session"));
   }
-  if (options.end_partial && now.answer != options.end_partial->str()) {
-    return std::unexpected(answer_not_running(now.id, *options.end_partial));
+  if (options.end_partial && state.answer != options.end_partial->str()) {
+    return std::unexpected(answer_not_running(state.id, *options.end_partial));
   }
-  if (options.begin_partial && now.answer && !options.end_partial) {
+  if (options.begin_partial && state.answer && !options.end_partial) {
     return fail(Code::busy, cat("session ", id, " is already being answered"));
   }
   return {};
@@ -231,7 +231,7 @@ Remnant unreferenced_blobs(std::string where, std::int64_t count) {
 
 Result<> read_blob(const BlobHash& hash, const FindPiece& find,
                    const std::function<Flow(std::string_view)>& sink) {
-  std::string whole;  // for the hash check; the pieces are passed on as they are read
+  std::string bytes;  // for the hash check; the pieces are passed on as they are read
   for (std::int64_t number = 0;; ++number) {
     REPRISE_ASSIGN(const auto piece, find(number));
     if (!piece) {
@@ -243,9 +243,9 @@ Result<> read_blob(const BlobHash& hash, const FindPiece& find,
     if (sink(*piece) == Flow::stop) {
       return {};
     }
-    whole += *piece;
+    bytes += *piece;
   }
-  REPRISE_ASSIGN(const BlobHash found, sha256(whole));
+  REPRISE_ASSIGN(const BlobHash found, sha256(bytes));
   if (found != hash) {
     return fail(Code::corrupt, cat("blob ", hash.str(), " does not match its hash"));
   }

@@ -96,7 +96,7 @@ struct AppendState {
 // conflict if the head is not the expected one, or if the answer to be ended is not running; busy
 // if an answer would begin while another is running; invalid_argument for a position beyond the
 // head; unsupported if the head would exceed kSeqMax; corrupt if it already does.
-Result<> check_append(const AppendState& now, Seq from, std::size_t messages,
+Result<> check_append(const AppendState& state, Seq from, std::size_t messages,
                       const AppendOptions& options);
 
 // The positions of a batch of `messages` messages that begins at `first`.

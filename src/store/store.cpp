@@ -1,5 +1,3 @@
-
-
 #include <algorithm>
 
 #include "base/text.h"
@@ -49,14 +47,14 @@ std::size_t largest_page(const Source& source) {
 }
 
 Result<std::string> unique_short_id(Source& source, const SessionId& id) {
-  std::string brief = short_id(id);
-  if (brief == id.str()) {
-    return brief;
+  std::string short_form = short_id(id);
+  if (short_form == id.str()) {
+    return short_form;
   }
   REPRISE_ASSIGN(const SessionPage page,
                  source.list({.states = {SessionState::active, SessionState::closed,
                                          SessionState::archived, SessionState::trashed},
-                              .short_id_prefix = brief,
+                              .short_id_prefix = short_form,
                               .ungrouped = true,
                               .limit = kPageMax}));
   std::vector<SessionId> ids = {id};

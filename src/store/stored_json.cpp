@@ -17,7 +17,7 @@ namespace reprise::store {
 namespace {
 
 // Beyond this, arithmetic with std::chrono would overflow; no clock writes such times.
-bool is_sane_time(std::int64_t microseconds) {
+bool is_valid_time(std::int64_t microseconds) {
   constexpr std::int64_t kMax = std::int64_t{1} << 60;
   return microseconds > -kMax && microseconds < kMax;
 }
@@ -128,16 +128,16 @@ std::string extra_to_json(const Extra& extra) {
 Extra extra_from_json(std::string_view json) {
   Extra extra;
   json::Scanner scanner(json);
-  const bool whole =
+  const bool is_valid =
       scanner.object([&](std::string_view name) { return model::add_extra(scanner, name, extra); });
-  return whole ? extra : Extra{};
+  return is_valid ? extra : Extra{};
 }
 
 std::vector<std::string> strings_from_json(std::string_view json) {
   std::vector<std::string> strings;
   json::Scanner scanner(json);
-  const bool whole = scanner.array([&] { return scanner.string(strings.emplace_back()); });
-  return whole ? strings : std::vector<std::string>{};
+  const bool is_valid = scanner.array([&] { return scanner.string(strings.emplace_back()); });
+  return is_valid ? strings : std::vector<std::string>{};
 }
 
 void from_text(std::string_view text, std::string& out) {
@@ -197,8 +197,8 @@ Result<Partial> answer_from_json(std::string_view json) {
     return std::unexpected(scanner.fault());
   }
   if (Lease& lease = partial.owner.lease; lease.length.count() == 0) {
-    const bool is_sane = is_sane_time(partial.started_at.time_since_epoch().count());
-    lease = {.renewed_at = is_sane ? partial.started_at : Time{}, .uptime = {}, .length = {}};
+    const bool is_valid = is_valid_time(partial.started_at.time_since_epoch().count());
+    lease = {.renewed_at = is_valid ? partial.started_at : Time{}, .uptime = {}, .length = {}};
   }
   return partial;
 }
@@ -213,7 +213,7 @@ std::optional<Lease> lease_from_json(std::string_view json) {
   std::int64_t uptime = 0;
   std::int64_t length = 0;
   json::Scanner scanner(json);
-  const bool whole = scanner.kind() == json::Kind::object && scanner.object([&](auto name) {
+  const bool is_valid = scanner.kind() == json::Kind::object && scanner.object([&](auto name) {
     std::int64_t* const number = name == "renewed_us"  ? &renewed
                                  : name == "uptime_us" ? &uptime
                                  : name == "length_ms" ? &length
@@ -221,7 +221,7 @@ std::optional<Lease> lease_from_json(std::string_view json) {
     return number != nullptr ? scanner.integer(*number) : scanner.skip();
   });
   constexpr std::int64_t kLengthMax = std::int64_t{7} * 24 * 3'600'000;
-  if (!whole || !is_sane_time(renewed) || !is_sane_time(uptime) || length <= 0 ||
+  if (!is_valid || !is_valid_time(renewed) || !is_valid_time(uptime) || length <= 0 ||
       length > kLengthMax) {
     return std::nullopt;
   }
@@ -256,8 +256,8 @@ std::optional<std::vector<Message>> messages_from_json(std::string_view json) {
     messages.push_back(*std::move(message));
     return true;
   };
-  const bool whole = scanner.kind() == json::Kind::array && scanner.array(element);
-  return whole ? std::optional(std::move(messages)) : std::nullopt;
+  const bool is_valid = scanner.kind() == json::Kind::array && scanner.array(element);
+  return is_valid ? std::optional(std::move(messages)) : std::nullopt;
 }
 
 std::string chain_to_json(const std::vector<ResponseLink>& chain) {
@@ -275,12 +275,12 @@ std::vector<ResponseLink> chain_from_json(std::string_view json) {
   std::vector<ResponseLink> chain;
   json::Scanner scanner(json);
   const auto link = [&] {
-    ResponseLink& one = chain.emplace_back();
+    ResponseLink& added = chain.emplace_back();
     return scanner.object([&](std::string_view name) {
       if (name == "provider") {
-        return scanner.string(one.provider);
+        return scanner.string(added.provider);
       }
-      return name == "response_id" ? scanner.string(one.response_id) : scanner.skip();
+      return name == "response_id" ? scanner.string(added.response_id) : scanner.skip();
     });
   };
   return scanner.array(link) ? chain : std::vector<ResponseLink>{};

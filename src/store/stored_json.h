@@ -45,6 +45,12 @@ void from_text(std::string_view text, Extra& out);
 
 // The start of a running answer, and the answer without its blocks. invalid_argument or corrupt for
 // malformed JSON.
+inline PartialStart start_of(const Partial& partial) {
+  return {partial.answer, partial.owner, partial.provider, partial.model, partial.started_at};
+}
+inline Partial partial_of(const PartialStart& start) {
+  return {start.answer, start.owner, start.provider, start.model, start.started_at, {}};
+}
 std::string answer_to_json(const PartialStart& start);
 Result<Partial> answer_from_json(std::string_view json);
 std::string lease_to_json(const Lease& lease);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "model/known_time.h"
 #include "store/rules.h"
+#include "store/stored_json.h"
 
 namespace reprise::store {
 namespace {
@@ -48,11 +49,11 @@ void count_usage(StoredSession& stored, const Message& message) {
 
 Result<> check_write(const StoredSession& stored, Seq from, std::size_t messages,
                      const AppendOptions& options) {
-  AppendState now{.id = stored.session.info.id, .head = stored.session.info.head, .answer = {}};
+  AppendState state{.id = stored.session.info.id, .head = stored.session.info.head, .answer = {}};
   if (stored.partial) {
-    now.answer = stored.partial->answer.str();
+    state.answer = stored.partial->answer.str();
   }
-  return check_append(now, from, messages, options);
+  return check_append(state, from, messages, options);
 }
 
 void change_partial(StoredSession& stored, const AppendOptions& options) {
@@ -61,10 +62,8 @@ void change_partial(StoredSession& stored, const AppendOptions& options) {
     stored.session.info.answering.reset();
   }
   if (options.begin_partial) {
-    const PartialStart& start = *options.begin_partial;
-    stored.partial =
-        Partial{start.answer, start.owner, start.provider, start.model, start.started_at, {}};
-    stored.session.info.answering = start.owner;
+    stored.partial = partial_of(*options.begin_partial);
+    stored.session.info.answering = options.begin_partial->owner;
   }
 }
 

@@ -16,7 +16,7 @@ namespace reprise::store {
 // Adds the usage of one request. The sum has a cost if any request had one; its price_source is the
 // common one, or "mixed". request_id and extra fields are not summed. Sums saturate instead of
 // overflowing.
-void add_usage(Usage& sum, const Usage& one);
+void add_usage(Usage& sum, const Usage& usage);
 
 // What a total has beyond a sum; nullopt if nothing.
 std::optional<Usage> usage_beyond(const Usage& total, const Usage& sum);

@@ -27,8 +27,8 @@ TEST(PartialFile, GrowsByPieces) {
   must(add_partial(file, answer, text("Hel")));
   must(add_partial(file, answer, text("lo\n")));
   EXPECT_EQ(must(read_partial(file, answer)), text("Hello\n"));
-  must(remove_partial(file));
-  must(remove_partial(file));
+  must(remove_if_exists(file));
+  must(remove_if_exists(file));
   EXPECT_EQ(must(read_partial(file, answer)), std::vector<Block>{});
 }
 

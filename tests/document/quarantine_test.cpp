@@ -1,9 +1,8 @@
-#include "store/quarantine.h"
-
 #include <gtest/gtest.h>
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
+#include "store/paths.h"
 #include "support/must.h"
 
 namespace reprise::store {

@@ -21,7 +21,6 @@
 
 #include "base/text.h"
 #include "postgres/server_support.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/words.h"
@@ -122,7 +121,7 @@ constexpr std::string_view kStatements[] = {
     postgres::kSettleReferencedBlobs,
     postgres::kCountUnnamedBlobs,
     postgres::kFindMissingBlobs,
-    postgres::kFindSweptPage,
+    postgres::kFindOperationsPage,
     postgres::kForgetOperations,
     postgres::kTrashSession,
     postgres::kSetState,

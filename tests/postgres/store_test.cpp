@@ -333,7 +333,7 @@ TEST(PostgresConnection, AStatementCanBeUsedTwiceInOneRoundTrip) {
     must(connection->begin({"SELECT 8 AS eight"}));
   }
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(must(connection->take()).integer(0, "eight"), 8);
+    EXPECT_EQ(must(connection->fetch_rows()).integer(0, "eight"), 8);
   }
   EXPECT_TRUE(connection->is_idle());
 }

@@ -100,7 +100,7 @@ TEST_P(FailingCalls, AreReported) {
   rel::watch(folder.native());
   const Contents whole = contents_of(GetParam(), folder, "");
   rel::unwatch();
-  const std::int64_t calls = rel::calls_seen().all;
+  const std::int64_t calls = rel::call_counts().all;
   ASSERT_FALSE(whole.sessions.empty());
   ASSERT_EQ(whole.reports, std::vector<std::string>{});
   ASSERT_GT(calls, 1);
@@ -126,7 +126,7 @@ TEST(RecognisedDatabase, IsNotTakenForAnotherFileWhenACallFails) {
   rel::watch(folder.path().native());
   ASSERT_TRUE(must(source::is_database_with(file, kMarks)));
   rel::unwatch();
-  const std::int64_t calls = rel::calls_seen().all;
+  const std::int64_t calls = rel::call_counts().all;
   ASSERT_GT(calls, 1);
   for (std::int64_t at = 1; at <= calls; ++at) {
     rel::watch(folder.path().native(), {.what = rel::Trap::What::fail, .at = at, .error = EIO});

@@ -275,7 +275,7 @@ void SessionWorker::list_models(TabId tab) {
     // The server may be slow; other sessions do not wait for it.
     background_.emplace_back([this, tab, port = *port] {
       const std::array<provider::KnownPort, 1> ports{{{"", port}}};
-      for (LocalServer& server : provider::ask_local_ports(ports, kServerTimeout)) {
+      for (LocalServer& server : provider::probe_local_ports(ports, kServerTimeout)) {
         parts_.events.post(ModelsListed{tab, std::move(server.models)});
       }
     });

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kConversations = "conversations";
-constexpr std::string_view kBetweenRows = ",\n    ";
+constexpr std::string_view kRowSeparator = ",\n    ";
 
 class Reader {
  public:
@@ -25,13 +25,14 @@ class Reader {
 
   Document run() {
     json::Scanner scanner(bytes_);
-    const bool whole = scanner.kind() == json::Kind::object &&
-                       scanner.object([&](std::string_view name) { return member(scanner, name); });
-    if (!whole || !scanner.end() || rows_.empty()) {
-      Document none;
-      none.unreadable = damage(scanner.failed() ? scanner.fault().message
-                                                : "it does not contain a list of conversations");
-      return none;
+    const bool is_valid =
+        scanner.kind() == json::Kind::object &&
+        scanner.object([&](std::string_view name) { return member(scanner, name); });
+    if (!is_valid || !scanner.end() || rows_.empty()) {
+      Document empty;
+      empty.unreadable = damage(scanner.failed() ? scanner.fault().message
+                                                 : "it does not contain a list of conversations");
+      return empty;
     }
     if (!utf8::is_valid(bytes_)) {
       set_unreadable("not valid UTF-8");
@@ -85,7 +86,7 @@ class Reader {
     auto stored = decode_row(raw);
     if (stored && ids_.insert(stored->session.info.id).second) {
       FileSession& session = document_.sessions.emplace_back(FileSession{*std::move(stored)});
-      session.encoded.text = respell_row(raw);
+      session.encoded.text = format_row(raw);
       return;
     }
     const auto number = document_.sessions.size() + document_.raw_entries.size() + 1;
@@ -109,8 +110,9 @@ bool is_as_read(const StoredSession& stored, std::string_view text) {
   return read && read->session == stored.session &&
          read->state_before_trash == stored.state_before_trash &&
          std::ranges::equal(
-             read->operations, stored.operations, {}, [](const auto& one) { return one.first; },
-             [](const auto& one) { return one.first; });
+             read->operations, stored.operations, {},
+             [](const auto& operation) { return operation.first; },
+             [](const auto& operation) { return operation.first; });
 }
 
 std::string rows_text(Document& document) {
@@ -118,12 +120,12 @@ std::string rows_text(Document& document) {
   auto entry = document.raw_entries.begin();
   std::int64_t position = 0;
   const auto add = [&out](std::string_view row) {
-    out += out.empty() ? kBetweenRows.substr(1) : kBetweenRows;
+    out += out.empty() ? kRowSeparator.substr(1) : kRowSeparator;
     out += row;
   };
   const auto add_raw_entries = [&](std::int64_t until) {
     for (; entry != document.raw_entries.end() && entry->before <= until; ++entry) {
-      add(respell_row(entry->json.text()));
+      add(format_row(entry->json.text()));
     }
   };
   for (FileSession& session : document.sessions) {
@@ -144,7 +146,7 @@ Document decode(const fs::path& file, std::string_view bytes) {
 }
 
 std::string encode(Document& document) {
-  MemberLines lines(1);
+  IndentedObject lines(1);
   lines.raw(kConversations, rows_text(document));
   for (const ExtraField& field : document.extra) {
     lines.raw(field.name, field.value.text());

@@ -29,7 +29,7 @@ Result<StoredSession> decode_row(std::string_view json);
 // Formatted for its position in the file: the first line is not indented, the others are.
 std::string encode_row(const StoredSession& stored);
 // The same for a row that was read: the order of its members and their values are unchanged.
-std::string respell_row(std::string_view json);
+std::string format_row(std::string_view json);
 
 // Whether the file exists and is an index of conversations. False for a damaged file.
 Result<bool> is_chain_file(const std::filesystem::path& file);

@@ -21,12 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-auto find_row(auto& document, const SessionId& id) {
-  return std::ranges::find_if(document.sessions, [&id](const FileSession& session) {
-    return session.stored.session.info.id == id;
-  });
-}
-
 // False for a file that does not exist or cannot be parsed.
 Result<bool> has_row(const fs::path& file, const SessionId& id) {
   REPRISE_ASSIGN(const bool has_file, file_exists(file));
@@ -35,7 +29,7 @@ Result<bool> has_row(const fs::path& file, const SessionId& id) {
   }
   REPRISE_ASSIGN(const std::string bytes, read_file(file));
   const Document document = chain::decode(file, bytes);
-  return find_row(document, id) != document.sessions.end();
+  return find_session(document, id) != document.sessions.end();
 }
 
 bool has_all_operations_of(const StoredSession& stored, const StoredSession& other) {
@@ -60,8 +54,8 @@ StoredSession merge_rows(const StoredSession& ours, const StoredSession& found) 
     }
   }
   merged.session.response_chain = std::move(chain);
-  for (const StoredSession* const one : {&ours, &found}) {
-    merged.operations.insert(one->operations.begin(), one->operations.end());
+  for (const StoredSession* const side : {&ours, &found}) {
+    merged.operations.insert(side->operations.begin(), side->operations.end());
   }
   return merged;
 }
@@ -70,7 +64,7 @@ class ChainFiles final : public OneFile {
  public:
   using OneFile::OneFile;
 
-  SourceCapabilities holds() const override {
+  SourceCapabilities capabilities() const override {
     return {.messages = false, .many_folders = false, .blocks = false, .message_details = false};
   }
   Result<Document> decode(const std::filesystem::path& file, std::string_view bytes) const override;
@@ -136,10 +130,10 @@ Result<std::string> ChainFiles::encode(Document& document) const {
 Document ChainFiles::merge(const Document& written, Document found) const {
   for (const FileSession& ours : written.sessions) {
     const SessionId& id = ours.stored.session.info.id;
-    const auto there = find_row(found, id);
-    if (there != found.sessions.end()) {
-      if (!has_all_operations_of(there->stored, ours.stored)) {
-        there->stored = merge_rows(ours.stored, there->stored);
+    const auto row = find_session(found, id);
+    if (row != found.sessions.end()) {
+      if (!has_all_operations_of(row->stored, ours.stored)) {
+        row->stored = merge_rows(ours.stored, row->stored);
       }
       continue;
     }
@@ -169,7 +163,7 @@ Result<std::unique_ptr<Store>> open_chain_store(const std::filesystem::path& fil
                                                 const StoreOptions& options) {
   REPRISE_ASSIGN(const std::filesystem::path target, store::resolved_path(file));
   auto files = std::make_unique<store::chain::ChainFiles>(target);
-  REPRISE_TRY(store::check_one_file(*files, file, options));
+  REPRISE_TRY(store::check_file_exists(*files, file, options));
   return store::make_document_store(std::move(files), options);
 }
 

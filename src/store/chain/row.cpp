@@ -56,12 +56,12 @@ class RowReader {
       return time(name, info.updated_at, updated_);
     }
     if (name == kSidecar && kind == json::Kind::object) {
-      return scanner_.raw(rest_);
+      return scanner_.raw(sidecar_);
     }
     return model::add_extra(scanner_, name, session_.extra);
   }
 
-  std::string_view rest() const { return rest_; }
+  std::string_view sidecar() const { return sidecar_; }
   // nullopt if the row has no valid time.
   std::optional<Time> created() const { return created_; }
   std::optional<Time> updated() const { return updated_; }
@@ -97,16 +97,16 @@ class RowReader {
 
   json::Scanner& scanner_;
   Session& session_;
-  std::string_view rest_;
+  std::string_view sidecar_;
   std::optional<Time> created_;
   std::optional<Time> updated_;
 };
 
 // Applies the row's own members, and keeps what its sidecar recorded of them if it still agrees.
 void correct(Session& session, const Session& native, const RowReader& reader) {
-  const auto newer = [](Time& noted, const std::optional<Time>& written) {
-    if (written && truncate_to_milliseconds(noted) != *written) {
-      noted = *written;
+  const auto newer = [](Time& recorded, const std::optional<Time>& written) {
+    if (written && truncate_to_milliseconds(recorded) != *written) {
+      recorded = *written;
     }
   };
   SessionInfo& info = session.info;
@@ -119,13 +119,13 @@ void correct(Session& session, const Session& native, const RowReader& reader) {
     newer(info.updated_at, reader.updated());
   }
   std::map<std::string_view, std::string_view> providers;
-  for (const ResponseLink& noted : session.response_chain) {
-    providers.try_emplace(noted.response_id, noted.provider);
+  for (const ResponseLink& recorded : session.response_chain) {
+    providers.try_emplace(recorded.response_id, recorded.provider);
   }
   std::vector<ResponseLink> chain = native.response_chain;
   for (ResponseLink& link : chain) {
-    if (const auto noted = providers.find(link.response_id); noted != providers.end()) {
-      link.provider = noted->second;
+    if (const auto recorded = providers.find(link.response_id); recorded != providers.end()) {
+      link.provider = recorded->second;
     }
   }
   if (!std::ranges::equal(session.response_chain, chain, {}, &ResponseLink::response_id,
@@ -142,7 +142,7 @@ std::string ids_text(const std::vector<ResponseLink>& chain) {
   return out.empty() ? "[]" : cat("[", out, "\n      ]");
 }
 
-void write_native(MemberLines& lines, const Session& session) {
+void write_native(IndentedObject& lines, const Session& session) {
   const SessionInfo& info = session.info;
   const auto is_ours = [&session](std::string_view name) {
     return json::find_field(session.extra, name) == nullptr;
@@ -167,11 +167,11 @@ void write_native(MemberLines& lines, const Session& session) {
     lines.text("updatedAt", format_milliseconds(known_time({info.updated_at, created})));
   }
   for (const ExtraField& field : session.extra) {
-    const bool taken = field.name == "id" || field.name == "responseIds" ||
-                       field.name == kSidecar ||
-                       (field.name == "createdAt" && is_known(info.created_at)) ||
-                       (field.name == "updatedAt" && is_known(info.updated_at));
-    if (!taken) {
+    const bool is_reserved = field.name == "id" || field.name == "responseIds" ||
+                             field.name == kSidecar ||
+                             (field.name == "createdAt" && is_known(info.created_at)) ||
+                             (field.name == "updatedAt" && is_known(info.updated_at));
+    if (!is_reserved) {
       lines.raw(field.name, field.value.text());
     }
   }
@@ -191,11 +191,11 @@ Result<StoredSession> decode_row(std::string_view json) {
   if (!scanner.object([&reader](std::string_view name) { return reader.member(name); })) {
     return fail(Code::corrupt, "its responseIds are not a list of strings");
   }
-  if (!reader.rest().empty()) {
+  if (!reader.sidecar().empty()) {
     const Session native = stored.session;
-    if (!add_session_sidecar(stored, reader.rest())) {
+    if (!add_session_sidecar(stored, reader.sidecar())) {
       stored.session = native;
-      stored.session.extra.push_back({std::string(kSidecar), json::take(reader.rest())});
+      stored.session.extra.push_back({std::string(kSidecar), json::take(reader.sidecar())});
     }
     correct(stored.session, native, reader);
   }
@@ -203,21 +203,21 @@ Result<StoredSession> decode_row(std::string_view json) {
 }
 
 std::string encode_row(const StoredSession& stored) {
-  MemberLines lines(kRowDepth);
+  IndentedObject lines(kRowDepth);
   write_native(lines, stored.session);
   std::string text = lines.object();
   // What a reader would get from these members alone.
   if (const auto native = decode_row(text); native) {
-    if (const std::string rest = session_sidecar(stored, native->session); !rest.empty()) {
-      lines.raw(kSidecar, rest);
+    if (const std::string sidecar = session_sidecar(stored, native->session); !sidecar.empty()) {
+      lines.raw(kSidecar, sidecar);
       text = lines.object();
     }
   }
   return text;
 }
 
-std::string respell_row(std::string_view json) {
-  return respelled(json, kRowDepth);
+std::string format_row(std::string_view json) {
+  return formatted(json, kRowDepth);
 }
 
 }  // namespace reprise::store::chain

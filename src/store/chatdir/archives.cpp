@@ -77,14 +77,11 @@ Result<> ChatdirStore::archive(const SessionId& id, Time when) {
   REPRISE_TRY(chats_.recover_moves());
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   const Layout& layout = chats_.layout();
-  REPRISE_ASSIGN(const auto location, layout.find(id));
-  if (!location) {
-    return std::unexpected(no_session(id));
-  }
-  if (location->area == Area::archive) {
+  REPRISE_ASSIGN(const Location location, find_location(chats_, id));
+  if (location.area == Area::archive) {
     return {};
   }
-  if (location->is_trashed()) {
+  if (location.is_trashed()) {
     return fail(Code::invalid_argument,
                 cat("session ", id.str(), " is in the trash: restore it first"));
   }
@@ -117,16 +114,13 @@ Result<> ChatdirStore::unpack(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   const Layout& layout = chats_.layout();
   const MovingNames names(layout, id);
-  REPRISE_ASSIGN(const auto location, layout.find(id));
-  if (!location) {
-    return std::unexpected(no_session(id));
-  }
+  REPRISE_ASSIGN(const Location location, find_location(chats_, id));
   REPRISE_ASSIGN(const bool is_archived, file_exists(names.archive));
-  if (location->area != Area::archive && is_archived) {
+  if (location.area != Area::archive && is_archived) {
     return fail(Code::conflict, cat("cannot restore ", names.archive.native(), ": ",
-                                    location->folder.native(), " exists, too"));
+                                    location.folder.native(), " exists, too"));
   }
-  if (location->area != Area::archive) {
+  if (location.area != Area::archive) {
     return fail(Code::invalid_argument, cat("session ", id.str(), " is not archived"));
   }
   REPRISE_TRY(remove_tree(names.new_chat));
@@ -189,11 +183,11 @@ Result<> ChatdirStore::purge_now(const SessionId& id) {
   }
   for (auto location = locations.rbegin(); location != locations.rend(); ++location) {
     const fs::path folder = folder_of(location->folder);
-    const fs::path leaving = folder / cat(kRemovingPrefix, id.str());
-    REPRISE_TRY(remove_tree(leaving));
-    REPRISE_TRY(move_session(chats_, id, *location, leaving));
+    const fs::path removing = folder / cat(kRemovingPrefix, id.str());
+    REPRISE_TRY(remove_tree(removing));
+    REPRISE_TRY(move_session(chats_, id, *location, removing));
     REPRISE_TRY(clear_current(chats_.layout(), id));
-    REPRISE_TRY(remove_tree(leaving));
+    REPRISE_TRY(remove_tree(removing));
     REPRISE_TRY(sync_folder(folder));
   }
   return {};

@@ -125,7 +125,7 @@ std::optional<StepFile> step_file_of(std::string_view path) {
 }
 
 // Whether an artefact may be written.
-Result<> check_own(Step step, std::string_view name) {
+Result<> check_writable(Step step, std::string_view name) {
   REPRISE_TRY(check_artefact(step, name));
   const std::string_view file = file_of(name);
   if (step.value == 0 && (is_record(file) || is_beside_record(file))) {
@@ -163,13 +163,13 @@ Result<> sync_folders_of(const fs::path& chat, const fs::path& file) {
 Result<fs::path> new_replaced_folder(const fs::path& chat, Step step) {
   const fs::path name = chat / kReplacedFolder / step_folder_name(step);
   REPRISE_TRY(make_private_folders(name.parent_path()));
-  fs::path free = name;
+  fs::path unused = name;
   for (int number = 1;; ++number) {
-    REPRISE_ASSIGN(const bool is_used, file_exists(free));
+    REPRISE_ASSIGN(const bool is_used, file_exists(unused));
     if (!is_used) {
-      return free;
+      return unused;
     }
-    free = beside(name, cat(".", number));
+    unused = beside(name, cat(".", number));
   }
 }
 
@@ -277,12 +277,12 @@ std::vector<Artefacts::Entry> entries_of(const std::vector<ChatFile>& files) {
       entries.push_back(*std::move(entry));
     }
   }
-  const auto by_place = [](const Artefacts::Entry& entry) {
+  const auto key_of = [](const Artefacts::Entry& entry) {
     return std::pair<std::int64_t, std::string_view>(entry.step.value, entry.name);
   };
-  std::ranges::stable_sort(entries, {}, by_place);
+  std::ranges::stable_sort(entries, {}, key_of);
   // The same artefact may exist under an old and a new name.
-  const auto doubles = std::ranges::unique(entries, {}, by_place);
+  const auto doubles = std::ranges::unique(entries, {}, key_of);
   entries.erase(doubles.begin(), doubles.end());
   return entries;
 }
@@ -291,7 +291,7 @@ std::vector<Artefacts::Entry> entries_of(const std::vector<ChatFile>& files) {
 
 Result<> ChatdirStore::save_artefact(const SessionId& id, Step step, std::string_view name,
                                      std::string_view bytes) {
-  auto refused = check_own(step, name);
+  auto refused = check_writable(step, name);
   const bool is_replaced = step.value == 0 && name == kReplacedFile;
   if (!refused && !is_replaced) {
     return refused;
@@ -330,7 +330,7 @@ Result<> ChatdirStore::replace_step(const SessionId& id, Step step) {
 
 Result<> ChatdirStore::append_artefact(const SessionId& id, Step step, std::string_view name,
                                        std::string_view bytes) {
-  REPRISE_TRY(check_own(step, name));
+  REPRISE_TRY(check_writable(step, name));
   return chats_.with(id, [&](Chat& chat) -> Result<> {
     REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
     REPRISE_ASSIGN(const fs::path file, prepare_artefact_path(chat.location().folder, step, name));

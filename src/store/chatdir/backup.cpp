@@ -1,6 +1,5 @@
-#include "store/chatdir/backup.h"
-
-// A snapshot of a whole chat directory while others continue to write.
+// A snapshot of a whole chat directory while others continue to write: the state at one moment is
+// recorded as the identities of its files. Takes no locks, because the directory may be read-only.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -32,23 +31,71 @@ namespace fs = std::filesystem;
 
 constexpr int kAttemptsMax = 200;
 
+// A chat or an archive. Since messages are appended, later ones are recognised by the size that the
+// file had.
+struct ChatSnapshot {
+  Layout::Listed listed;
+  std::optional<FileIdentity> record;    // messages.jsonl, or chat.zip
+  std::optional<FileIdentity> metadata;  // reprise.json, or chat.json
+  std::optional<ino_t> answer;           // of the running answer
+  std::string metadata_bytes = {};       // only for a chat that changes constantly
+
+  friend bool operator==(const ChatSnapshot& a, const ChatSnapshot& b) {
+    return a.listed.location.folder == b.listed.location.folder && a.record == b.record &&
+           a.metadata == b.metadata && a.answer == b.answer;
+  }
+};
+
+struct Snapshot {
+  std::map<std::filesystem::path, ChatSnapshot> chats;  // by folder
+  std::optional<SessionId> current;
+  std::optional<std::string> model;  // the bytes of llimo.json
+  friend bool operator==(const Snapshot&, const Snapshot&) = default;
+};
+
+Result<ChatSnapshot> identify_chat(const Layout::Listed& listed) {
+  const bool is_packed = listed.location.is_packed();
+  const fs::path& folder = listed.location.folder;
+  ChatSnapshot chat{.listed = listed, .record = {}, .metadata = {}, .answer = {}};
+  REPRISE_ASSIGN(chat.record, if_exists(identify(folder / (is_packed ? kZipFile : kMessagesFile))));
+  REPRISE_ASSIGN(chat.metadata,
+                 if_exists(identify(folder / (is_packed ? kZipMetadataFile : kMetadataFile))));
+  REPRISE_ASSIGN(const auto answer, if_exists(identify(folder / kAnswerFile)));
+  chat.answer = answer ? std::optional(answer->inode) : std::nullopt;
+  return chat;
+}
+
 Result<Snapshot> identify_all(Chats& chats, const std::set<fs::path>& busy) {
   Snapshot snapshot;
-  for (const Area area : {Area::chats, Area::archive, Area::trash}) {
-    REPRISE_ASSIGN(const auto sessions, chats.layout().list(area));
-    for (const Layout::Listed& listed : sessions) {
-      REPRISE_ASSIGN(ChatSnapshot chat, identify_chat(listed));
-      if (busy.contains(listed.location.folder)) {
-        chat.metadata_bytes = read_file(listed.location.folder / kMetadataFile).value_or("");
-      }
-      snapshot.chats.emplace(listed.location.folder, std::move(chat));
+  REPRISE_ASSIGN(const auto sessions, chats.layout().list_all());
+  for (const Layout::Listed& listed : sessions) {
+    REPRISE_ASSIGN(ChatSnapshot chat, identify_chat(listed));
+    if (busy.contains(listed.location.folder)) {
+      chat.metadata_bytes = read_file(listed.location.folder / kMetadataFile).value_or("");
     }
+    snapshot.chats.emplace(listed.location.folder, std::move(chat));
   }
   // Errors are ignored: it may be a link, or not name a chat.
   const auto current = find_current(chats.layout());
   snapshot.current = current ? *current : std::nullopt;
   REPRISE_ASSIGN(snapshot.model, if_exists(read_file(chats.layout().model_file())));
   return snapshot;
+}
+
+// Two identical listings mean that nothing changed in between. The metadata of the `busy` chats is
+// read here, because it would change again before it is copied. busy if everything changes too
+// fast.
+Result<Snapshot> take_snapshot(Chats& chats, const std::set<fs::path>& busy) {
+  std::optional<Snapshot> last;
+  for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
+    REPRISE_ASSIGN(Snapshot now, identify_all(chats, busy));
+    if (last == now) {
+      return *std::move(last);  // the metadata was read between the two listings
+    }
+    last = std::move(now);
+  }
+  return fail(Code::busy,
+              cat(chats.layout().root().native(), " changes faster than it can be copied"));
 }
 
 constexpr int kSnapshotsMax = 50;
@@ -114,13 +161,6 @@ Result<bool> copy_chat(const ChatSnapshot& chat, const fs::path& to) {
   return now == chat ? copied : Result<bool>(false);
 }
 
-fs::path folder_in(const Layout& to, const Layout::Listed& listed) {
-  if (listed.location.is_trashed()) {
-    return to.trashed(listed.id);
-  }
-  return listed.location.is_packed() ? to.archive(listed.id) : to.chat(listed.id);
-}
-
 // The copied chats, and those that changed while they were copied.
 struct CopiedChats {
   std::map<fs::path, ChatSnapshot> chats = {};
@@ -133,7 +173,7 @@ Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const L
   auto& copied = done_before.chats;
   for (const auto& [folder, chat] : copied) {
     if (!snapshot.chats.contains(folder)) {
-      REPRISE_TRY(remove_tree(folder_in(to, chat.listed)));
+      REPRISE_TRY(remove_tree(to.folder_for(chat.listed.id, chat.listed.location)));
     }
   }
   std::erase_if(copied, [&](const auto& one) {
@@ -144,7 +184,8 @@ Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const L
     chats.report_progress("backing up", static_cast<std::int64_t>(copied.size()),
                           snapshot.chats.size());
     if (!copied.contains(folder)) {
-      REPRISE_ASSIGN(const bool done, copy_chat(chat, folder_in(to, chat.listed)));
+      REPRISE_ASSIGN(const bool done,
+                     copy_chat(chat, to.folder_for(chat.listed.id, chat.listed.location)));
       if (done) {
         copied.emplace(folder, chat);
       } else {
@@ -159,57 +200,28 @@ Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const L
 
 // Takes the lock of a backup's folder, which ends with the process. If the file system has no
 // locks, no other backup's folder is removed.
-bool take(const Fd& folder) {
+bool lock_folder(const Fd& folder) {
   return ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR);
 }
 
 // Removes what a process left that died during a backup.
-Result<> remove_abandoned(const fs::path& making) {
-  REPRISE_ASSIGN(const bool is_taken, file_exists(making));
-  if (!is_taken) {
+Result<> remove_abandoned(const fs::path& unfinished) {
+  REPRISE_ASSIGN(const bool exists, file_exists(unfinished));
+  if (!exists) {
     return {};
   }
-  REPRISE_ASSIGN(const Fd folder, open_file(making, O_RDONLY | O_DIRECTORY));
-  REPRISE_ASSIGN(const auto entries, list_folder(making));
-  const Layout layout(making);
+  REPRISE_ASSIGN(const Fd folder, open_file(unfinished, O_RDONLY | O_DIRECTORY));
+  REPRISE_ASSIGN(const auto entries, list_folder(unfinished));
+  const Layout layout(unfinished);
   const bool is_ours = std::ranges::all_of(entries, [&](const fs::directory_entry& entry) {
     return entry.path() == layout.chats() || entry.path() == layout.archives() ||
            entry.path() == layout.trash();
   });
   if (!is_ours || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
-    return fail(Code::conflict, cat(making.native(), " already exists: remove it"));
+    return fail(Code::conflict, cat(unfinished.native(), " already exists: remove it"));
   }
-  return remove_tree(making);
+  return remove_tree(unfinished);
 }
-
-}  // namespace
-
-Result<ChatSnapshot> identify_chat(const Layout::Listed& listed) {
-  const bool is_packed = listed.location.is_packed();
-  const fs::path& folder = listed.location.folder;
-  ChatSnapshot chat{.listed = listed, .record = {}, .metadata = {}, .answer = {}};
-  REPRISE_ASSIGN(chat.record, if_exists(identify(folder / (is_packed ? kZipFile : kMessagesFile))));
-  REPRISE_ASSIGN(chat.metadata,
-                 if_exists(identify(folder / (is_packed ? kZipMetadataFile : kMetadataFile))));
-  REPRISE_ASSIGN(const auto answer, if_exists(identify(folder / kAnswerFile)));
-  chat.answer = answer ? std::optional(answer->inode) : std::nullopt;
-  return chat;
-}
-
-Result<Snapshot> take_snapshot(Chats& chats, const std::set<fs::path>& busy) {
-  std::optional<Snapshot> last;
-  for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
-    REPRISE_ASSIGN(Snapshot now, identify_all(chats, busy));
-    if (last == now) {
-      return *std::move(last);  // the metadata was read between the two listings
-    }
-    last = std::move(now);
-  }
-  return fail(Code::busy,
-              cat(chats.layout().root().native(), " changes faster than it can be copied"));
-}
-
-namespace {
 
 // Links are copied as such, and not followed.
 Result<> copy_link(const fs::path& from, const fs::path& to) {
@@ -249,8 +261,8 @@ Result<> ChatdirStore::copy_all(const Layout& to) {
   CopiedChats copied;
   for (int tries = 0; tries < kSnapshotsMax; ++tries) {
     REPRISE_ASSIGN(const Snapshot snapshot, take_snapshot(chats_, copied.busy));
-    REPRISE_ASSIGN(const bool is_whole, copy_snapshot(chats_, snapshot, to, copied));
-    if (!is_whole) {
+    REPRISE_ASSIGN(const bool is_complete, copy_snapshot(chats_, snapshot, to, copied));
+    if (!is_complete) {
       continue;
     }
     if (snapshot.current) {
@@ -266,23 +278,23 @@ Result<> ChatdirStore::backup(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
   REPRISE_TRY(check_new(target));
   REPRISE_TRY(chats_.recover_moves());
-  fs::path making = target;
-  making += ".making";
-  REPRISE_TRY(remove_abandoned(making));
-  REPRISE_TRY(make_private_folders(making));
-  REPRISE_ASSIGN(const Fd owner, open_file(making, O_RDONLY | O_DIRECTORY));
-  if (!take(owner)) {
-    return fail(Code::conflict, cat(making.native(), " is being created by another process"));
+  fs::path unfinished = target;
+  unfinished += ".making";
+  REPRISE_TRY(remove_abandoned(unfinished));
+  REPRISE_TRY(make_private_folders(unfinished));
+  REPRISE_ASSIGN(const Fd owner, open_file(unfinished, O_RDONLY | O_DIRECTORY));
+  if (!lock_folder(owner)) {
+    return fail(Code::conflict, cat(unfinished.native(), " is being created by another process"));
   }
-  auto done = make_private_folders(Layout(making).chats());
-  done = done ? copy_all(Layout(making)) : done;
-  done = done ? move_file(making, target) : done;
+  auto done = make_private_folders(Layout(unfinished).chats());
+  done = done ? copy_all(Layout(unfinished)) : done;
+  done = done ? move_file(unfinished, target) : done;
   if (!done) {
-    (void)remove_tree(making);
+    (void)remove_tree(unfinished);
     // The user knows the backup, not the folder that becomes it.
     std::string& message = done.error().message;
-    for (std::size_t at = 0; (at = message.find(making.native(), at)) != std::string::npos;) {
-      message.replace(at, making.native().size(), target.native());
+    for (std::size_t at = 0; (at = message.find(unfinished.native(), at)) != std::string::npos;) {
+      message.replace(at, unfinished.native().size(), target.native());
     }
   }
   return done;

@@ -100,8 +100,8 @@ Result<LockFile::Hold> Chat::lock() {
   }
   REPRISE_ASSIGN(LockFile::Hold hold,
                  take_lock(*file, std::chrono::steady_clock::now() + settings_.busy_timeout));
-  REPRISE_ASSIGN(const bool is_here, is_in_place());
-  if (!is_here) {
+  REPRISE_ASSIGN(const bool is_in_place, is_in_place());
+  if (!is_in_place) {
     return std::unexpected(no_session(id_));
   }
   REPRISE_ASSIGN(const bool is_moving, has_pending_move());
@@ -177,17 +177,17 @@ Result<std::shared_ptr<MessageLog>> Chat::open_log() {
   return same ? log : nullptr;
 }
 
-void Chat::remember(std::shared_ptr<MessageLog> log) {
+void Chat::cache_log(std::shared_ptr<MessageLog> log) {
   const std::lock_guard lock(mutex_);
   log_ = std::move(log);
-  log_remembers_ = false;
+  log_indexes_replaced_ = false;
 }
 
 Result<std::shared_ptr<MessageLog>> Chat::log() {
   REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, open_log());
   if (log == nullptr) {
     REPRISE_ASSIGN(log, MessageLog::open(file(kMessagesFile)));
-    remember(log);
+    cache_log(log);
   }
   return log;
 }
@@ -273,8 +273,8 @@ Result<bool> Chat::is_damage(const LogState& state) const {
 // A chat in its place may have no messages yet.
 Result<ReadReport> Chat::empty_if_no_log(Error error) const {
   if (error.code == Code::not_found) {
-    REPRISE_ASSIGN(const bool is_here, is_in_place());
-    if (is_here) {
+    REPRISE_ASSIGN(const bool is_in_place, is_in_place());
+    if (is_in_place) {
       return ReadReport{};
     }
   }
@@ -288,7 +288,7 @@ Result<ReadReport> Chat::read(const ReadRange& range, const MessageSink& sink) {
   if (log == nullptr && range.from.value <= 0 && range.to == kSeqEnd && !range.newest_first) {
     auto first = read_first(file(kMessagesFile), kSeqEnd, torn, name, sink);
     if (first && first->log != nullptr) {
-      remember(std::move(first->log));
+      cache_log(std::move(first->log));
     }
     return first ? std::move(first->report) : empty_if_no_log(std::move(first).error());
   }
@@ -342,13 +342,13 @@ Result<std::shared_ptr<MessageLog>> Chat::log_to_write() {
   REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, opened ? *opened : this->log());
   {
     const std::lock_guard lock(mutex_);
-    if (log_remembers_) {
+    if (log_indexes_replaced_) {
       return log;
     }
   }
-  REPRISE_TRY(log->remember(file(kReplacedFile)));
+  REPRISE_TRY(log->index_replaced(file(kReplacedFile)));
   const std::lock_guard lock(mutex_);
-  log_remembers_ = log_ == log;
+  log_indexes_replaced_ = log_ == log;
   return log;
 }
 
@@ -361,7 +361,7 @@ Result<AppendResult> Chat::write(std::optional<Seq> from, const std::vector<Mess
   auto done = writer.write(from, messages, options);
   if (done && !done->repeated && options.end_partial) {
     // A leftover file would belong to an answer that is no longer running, so nobody reads it.
-    (void)remove_partial(file(kAnswerFile));
+    (void)remove_if_exists(file(kAnswerFile));
   }
   return done;
 }

@@ -87,7 +87,7 @@ class Chat {
   Result<LogState> state();
   Result<StoredSession> session(const MetadataFile& metadata, const LogState& state);
   Result<> check_runs(const OperationId& answer);
-  void remember(std::shared_ptr<MessageLog> log);
+  void cache_log(std::shared_ptr<MessageLog> log);
   Result<bool> is_damage(const LogState& state) const;
   Result<ReadReport> empty_if_no_log(Error error) const;
 
@@ -101,7 +101,7 @@ class Chat {
   std::optional<ReadMetadata> metadata_;
   std::shared_ptr<MessageLog> log_;
   std::atomic<bool> is_swept_ = false;  // lock() was held before
-  bool log_remembers_ = false;          // the log includes the operations of replaced messages
+  bool log_indexes_replaced_ = false;   // the log includes the operations of replaced messages
 };
 
 }  // namespace reprise::store::chatdir

@@ -119,11 +119,8 @@ void set_state(StoredSession& stored, State state) {
   }
   stored.partial.reset();
   if (state.answering) {
-    PartialStart& start = *state.answering;
-    stored.session.info.answering = start.owner;
-    stored.partial =
-        Partial{std::move(start.answer), std::move(start.owner), std::move(start.provider),
-                std::move(start.model),  start.started_at,       {}};
+    stored.session.info.answering = state.answering->owner;
+    stored.partial = partial_of(*state.answering);
   }
 }
 
@@ -153,8 +150,7 @@ State state_from_json(std::string_view json) {
   const auto updated = json::text_in(json::find_member(json, "updated_at"));
   state.updated_at = parse_time(updated.value_or("")).value_or(Time{});
   if (auto running = answer_from_json(json::find_member(json, "answering")); running) {
-    state.answering = PartialStart{running->answer, running->owner, running->provider,
-                                   running->model, running->started_at};
+    state.answering = start_of(*running);
   }
   return state;
 }
@@ -172,9 +168,9 @@ std::string metadata_to_json(const MetadataFile& metadata) {
   // Cannot fail: the JSON was just written.
   (void)scanner.object([&](std::string_view name) {
     std::string_view raw;
-    const bool whole = scanner.raw(raw);
+    const bool complete = scanner.raw(raw);
     object.raw(name, raw);
-    return whole;
+    return complete;
   });
   if (metadata.after_truncation) {
     object.raw("cut", chat_to_json(*metadata.after_truncation));

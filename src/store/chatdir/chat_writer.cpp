@@ -18,8 +18,9 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/trailer.h"
-#include "store/quarantine.h"
+#include "store/paths.h"
 #include "store/rules.h"
+#include "store/stored_json.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -34,9 +35,7 @@ constexpr std::int64_t kCallSearchMax = 100;
 std::string state_of(const StoredSession& session, Time time) {
   State state{.usage = session.session.usage, .answering = {}};
   if (session.partial) {
-    const Partial& running = *session.partial;
-    state.answering = PartialStart{running.answer, running.owner, running.provider, running.model,
-                                   running.started_at};
+    state.answering = start_of(*session.partial);
   }
   state.updated_at = is_known(time) ? kUnknownTime : session.session.info.updated_at;
   return state_to_json(state);
@@ -54,9 +53,9 @@ Result<bool> ends_line(int fd, std::int64_t end, const fs::path& file) {
 
 Result<> write_metadata(const fs::path& folder, const MetadataFile& metadata) {
   const fs::path file = folder / kMetadataFile;
-  if (const auto there = read_file(file);
-      there && !metadata_from_json(metadata.current.stored.session.info.id, *there)) {
-    REPRISE_TRY(quarantine(file, *there));
+  if (const auto existing = read_file(file);
+      existing && !metadata_from_json(metadata.current.stored.session.info.id, *existing)) {
+    REPRISE_TRY(quarantine(file, *existing));
   }
   return replace_file(file, metadata_to_json(metadata));
 }
@@ -87,7 +86,7 @@ Result<> ChatWriter::recover() {
   return {};
 }
 
-std::optional<AppendResult> ChatWriter::find_done(const OperationId& operation) const {
+std::optional<AppendResult> ChatWriter::find_completed(const OperationId& operation) const {
   if (auto done = log_->find_operation(operation); done) {
     return done;
   }
@@ -110,7 +109,7 @@ Result<AppendResult> ChatWriter::write(std::optional<Seq> from,
                                        const AppendOptions& options) {
   REPRISE_TRY(recover());
   if (options.operation) {
-    if (auto done = find_done(*options.operation); done) {
+    if (auto done = find_completed(*options.operation); done) {
       // Its writer may have died before the sync.
       if (options.durability == Durability::disk) {
         REPRISE_TRY(log_->sync());

@@ -25,7 +25,7 @@ class ChatWriter {
 
  private:
   Result<> recover();
-  std::optional<AppendResult> find_done(const OperationId& operation) const;
+  std::optional<AppendResult> find_completed(const OperationId& operation) const;
   Result<> check_length(Seq head) const;
   Result<ToolNames> names_for(Seq before, const std::vector<Message>& messages) const;
   Result<std::string> encode(std::int64_t start, Seq from, const std::vector<Message>& messages,

@@ -66,8 +66,8 @@ Result<> ChatdirStore::create_with(const Session& session, std::vector<Message> 
   }
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   const Layout& layout = chats_.layout();
-  REPRISE_ASSIGN(const auto there, layout.find(id));
-  if (there) {
+  REPRISE_ASSIGN(const auto existing, layout.find(id));
+  if (existing) {
     return std::unexpected(session_exists(id));
   }
   // Atomic: the folder is renamed when it is complete.
@@ -126,7 +126,7 @@ Result<> ChatdirStore::list_at(Area area, const CheckedQuery& query,
     }
     const std::shared_ptr<Chat>& chat = *opened;
     const auto stored = chat->load_with_lease();
-    if (const auto is_here = chat->is_in_place(); !stored && is_here && !*is_here) {
+    if (const auto is_in_place = chat->is_in_place(); !stored && is_in_place && !*is_in_place) {
       continue;  // it was moved meanwhile
     }
     if (!stored) {
@@ -280,7 +280,7 @@ Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& f
                                            .working_dir = working_dir.string(),
                                            .on_progress = options.on_progress});
   REPRISE_TRY(store->prepare());
-  return store::in_own_process(std::move(store), store::CallOptions(options));
+  return store::guard(std::move(store), store::CallOptions(options));
 }
 
 }  // namespace reprise

@@ -18,9 +18,9 @@ constexpr std::string_view kErrorPrefix = "error-";
 
 // Appends the extra fields whose names the part itself does not use.
 void append_extra(json::ObjectWriter& part, const Extra& extra,
-                  std::initializer_list<std::string_view> own) {
+                  std::initializer_list<std::string_view> known) {
   for (const ExtraField& field : extra) {
-    if (std::ranges::find(own, field.name) == own.end()) {
+    if (std::ranges::find(known, field.name) == known.end()) {
       part.raw(field.name, field.value.text());
     }
   }
@@ -109,7 +109,7 @@ class Members {
     return text;
   }
 
-  std::string take_text_or_nothing(std::string_view name) {
+  std::string take_text_or_empty(std::string_view name) {
     return take_text(name).value_or(std::string());
   }
 
@@ -183,8 +183,8 @@ class Members {
 
 Block tool_call(Members& members) {
   ToolUseBlock block;
-  block.id = members.take_text_or_nothing("toolCallId");
-  block.name = members.take_text_or_nothing("toolName");
+  block.id = members.take_text_or_empty("toolCallId");
+  block.name = members.take_text_or_empty("toolName");
   auto input = members.take_raw("input");
   if (!input) {
     input = members.take_raw("args");  // the name in older versions
@@ -201,14 +201,14 @@ std::string readable(Members& members, std::string_view raw) {
 
 Block tool_result(Members& members) {
   ToolResultBlock block;
-  block.tool_use_id = members.take_text_or_nothing("toolCallId");
+  block.tool_use_id = members.take_text_or_empty("toolCallId");
   block.blob = members.take_blob();
   const std::string_view output = members.raw("output");
   json::Scanner scanner(output);
   if (scanner.kind() == json::Kind::object) {
     Members inner;
     inner.read(scanner);
-    const std::string type = inner.take_text_or_nothing("type");
+    const std::string type = inner.take_text_or_empty("type");
     block.is_error = type.starts_with(kErrorPrefix);
     block.text = readable(members, inner.raw("value"));
     const bool plain = inner.raw("value").starts_with('"') && inner.extra().size() == 1 &&
@@ -227,9 +227,9 @@ Block tool_result(Members& members) {
 // An image is referenced by its URL; bytes in the part itself become a data URL.
 Block image(Members& members) {
   ImageBlock block;
-  block.media_type = members.take_text_or_nothing("mediaType");
+  block.media_type = members.take_text_or_empty("mediaType");
   block.blob = members.take_blob();
-  block.url = members.take_text_or_nothing("image");
+  block.url = members.take_text_or_empty("image");
   const bool is_address = block.url.empty() || block.url.find(':') < block.url.find_first_of("/+=");
   if (!is_address) {
     block.url.insert(0, cat("data:", block.media_type, ";base64,"));
@@ -243,14 +243,14 @@ Block block_of(Members& members, std::string_view raw) {
   const bool has_text = members.raw("text").starts_with('"');
   if (type_raw == R"("text")" && has_text) {
     members.take_raw("type");
-    TextBlock block{members.take_text_or_nothing("text"), {}};
+    TextBlock block{members.take_text_or_empty("text"), {}};
     block.extra = members.extra();
     return block;
   }
   if (type_raw == R"("reasoning")" && has_text) {
     members.take_raw("type");
     ThinkingBlock block{
-        members.take_text_or_nothing("text"), members.take_text_or_nothing("signature"), {}};
+        members.take_text_or_empty("text"), members.take_text_or_empty("signature"), {}};
     block.extra = members.extra();
     return block;
   }
@@ -274,13 +274,13 @@ bool read_part(json::Scanner& scanner, std::vector<Block>& blocks, bool& lossy) 
     blocks.emplace_back(UnknownBlock{{}, json::take(raw)});
     return true;
   }
-  const std::string_view rest = scanner.rest();
+  const std::string_view remaining = scanner.rest();
   const std::size_t start = scanner.position();
   Members members;
   if (!members.read(scanner)) {
     return false;
   }
-  blocks.push_back(block_of(members, rest.substr(0, scanner.position() - start)));
+  blocks.push_back(block_of(members, remaining.substr(0, scanner.position() - start)));
   lossy = lossy || members.lossy();
   return true;
 }

@@ -62,7 +62,7 @@ Result<> replace_link(const fs::path& link, const fs::path& target) {
 }
 
 // Preserves the other members.
-std::string with_model(std::string_view old, const SessionInfo& info) {
+std::string replace_model(std::string_view old, const SessionInfo& info) {
   Extra others = extra_from_json(old);
   std::erase_if(others, [](const ExtraField& field) {
     return field.name == "model" || field.name == "provider";
@@ -119,7 +119,7 @@ Result<> ChatdirStore::write_model(const SessionId& id) {
   const fs::path file = chats_.layout().model_file();
   const auto old = read_file(file, kModelBytesMax);
   REPRISE_ASSIGN(const std::string text,
-                 json::pretty(with_model(old ? *old : "", stored.session.info)));
+                 json::pretty(replace_model(old ? *old : "", stored.session.info)));
   return old && *old == text ? Result<>() : replace_file(file, text);
 }
 

@@ -63,7 +63,7 @@ Result<Time> beginning_of(const fs::path& chat) {
 }
 
 // Reads the model from a small JSON file: "" if it or the file is missing.
-Result<> take_model(const fs::path& file, std::string_view name, SessionInfo& info) {
+Result<> read_model(const fs::path& file, std::string_view name, SessionInfo& info) {
   const auto bytes = read_file(file, kSmallFileMax);
   if (!bytes) {
     return bytes.error().code == Code::io ? Result<>(std::unexpected(bytes.error())) : Result<>();
@@ -81,9 +81,9 @@ Result<std::string> title_of(const fs::path& messages) {
       return Flow::proceed;
     }
     const std::string text = plain_text(message);
-    std::string_view rest = trimmed(text);
-    rest = trimmed(rest.substr(0, rest.find_first_of("\r\n")));
-    title = trimmed(grapheme_prefix(rest, kTitleCharactersMax));
+    std::string_view line = trimmed(text);
+    line = trimmed(line.substr(0, line.find_first_of("\r\n")));
+    title = trimmed(grapheme_prefix(line, kTitleCharactersMax));
     return title.empty() ? Flow::proceed : Flow::stop;
   };
   const auto read = read_first(messages, kTitleSearchEnd, ignore_torn, "", visit);
@@ -103,9 +103,9 @@ Result<MetadataFile> derive_metadata(const Layout& layout, const fs::path& folde
   metadata.is_derived = true;
   SessionInfo& info = metadata.current.stored.session.info;
   REPRISE_ASSIGN(info.title, title_of(folder / kMessagesFile));
-  REPRISE_TRY(take_model(folder / "model.json", "id", info));
+  REPRISE_TRY(read_model(folder / "model.json", "id", info));
   if (info.model.empty()) {
-    REPRISE_TRY(take_model(layout.model_file(), "model", info));
+    REPRISE_TRY(read_model(layout.model_file(), "model", info));
   }
   info.working_dir = working_dir;
   REPRISE_ASSIGN(info.created_at, beginning_of(folder));

@@ -16,20 +16,20 @@ Result<> FileWindow::load(std::int64_t offset, std::size_t bytes) {
     from = std::max<std::int64_t>(0, offset - before);
   }
   std::size_t count = std::max(buffer_bytes_, static_cast<std::size_t>(offset - from) + bytes);
-  struct stat about{};
-  if (::fstat(fd_, &about) == 0 && S_ISREG(about.st_mode)) {
+  struct stat status{};
+  if (::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode)) {
     // A short file needs no large buffer, which would have to be zeroed first.
-    const std::int64_t left = std::max<std::int64_t>(0, about.st_size - from);
-    count = std::min(count, static_cast<std::size_t>(left));
+    const std::int64_t remaining = std::max<std::int64_t>(0, status.st_size - from);
+    count = std::min(count, static_cast<std::size_t>(remaining));
   }
   if (buffer_.size() != count) {
     buffer_ = std::string();
     buffer_.resize(count);
   }
   begin_ = from;
-  const auto got = read_at(fd_, buffer_, from, file_);
-  buffer_.resize(got ? *got : 0);
-  REPRISE_TRY(got);
+  const auto read = read_at(fd_, buffer_, from, file_);
+  buffer_.resize(read ? *read : 0);
+  REPRISE_TRY(read);
   return {};
 }
 
@@ -43,19 +43,19 @@ Result<std::string_view> FileWindow::view(std::int64_t offset, std::size_t bytes
 }
 
 Result<FileWindow::LineView> FileWindow::line(std::int64_t offset, std::int64_t end) {
-  const auto left =
+  const auto remaining =
       std::min(static_cast<std::size_t>(std::max<std::int64_t>(0, end - offset)), kLineBytesMax);
   // Starts with the buffered bytes, then reads more and more.
-  const auto there = begin_ + static_cast<std::int64_t>(buffer_.size()) - offset;
+  const auto buffered = begin_ + static_cast<std::int64_t>(buffer_.size()) - offset;
   std::size_t bytes =
-      offset >= begin_ && there > 0 ? static_cast<std::size_t>(there) : buffer_bytes_;
+      offset >= begin_ && buffered > 0 ? static_cast<std::size_t>(buffered) : buffer_bytes_;
   for (std::size_t searched = 0;; bytes = std::max(bytes * 2, buffer_bytes_)) {
-    REPRISE_ASSIGN(const std::string_view text, view(offset, std::min(bytes, left)));
+    REPRISE_ASSIGN(const std::string_view text, view(offset, std::min(bytes, remaining)));
     const std::size_t found = text.find('\n', searched);
     if (found != std::string_view::npos) {
       return LineView{text.substr(0, found), true};
     }
-    if (text.size() == left || text.size() < bytes) {
+    if (text.size() == remaining || text.size() < bytes) {
       return LineView{text, false};
     }
     searched = text.size();

@@ -1,6 +1,8 @@
 #include "store/chatdir/layout.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -13,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A link is treated as a folder, so that opening its contents reports the link.
-bool may_hold_chat(const fs::path& folder, FileKind kind) {
+bool can_be_chat(const fs::path& folder, FileKind kind) {
   if (kind != FileKind::link) {
     return kind == FileKind::folder;
   }
@@ -65,7 +67,7 @@ std::string format_number(std::uint64_t number, std::uint64_t base) {
 }
 
 // Removes the part up to the next dash, with the dash, from `text` and returns it.
-std::string_view take_group(std::string_view& text) {
+std::string_view next_group(std::string_view& text) {
   const auto dash = text.find('-');
   const std::string_view group = text.substr(0, dash);
   text.remove_prefix(dash == std::string_view::npos ? text.size() : dash + 1);
@@ -124,7 +126,7 @@ Result<std::vector<Location>> Layout::find_all(const SessionId& id, std::size_t 
       break;
     }
     REPRISE_ASSIGN(const FileKind kind, kind_of(location.folder));
-    if (!may_hold_chat(location.folder, kind)) {
+    if (!can_be_chat(location.folder, kind)) {
       continue;
     }
     REPRISE_ASSIGN(const Area area, location.area == Area::trash ? trash_area(location.folder)
@@ -146,24 +148,40 @@ Result<std::vector<Layout::Listed>> Layout::list(Area area) const {
       continue;
     }
     REPRISE_ASSIGN(const FileKind kind, kind_of_entry(entry));
-    if (!may_hold_chat(entry.path(), kind)) {
+    if (!can_be_chat(entry.path(), kind)) {
       continue;
     }
-    REPRISE_ASSIGN(const Area there,
+    REPRISE_ASSIGN(const Area actual_area,
                    folder == trash() ? trash_area(entry.path()) : Result<Area>(area));
-    found.push_back({*std::move(id), {entry.path(), there}});
+    found.push_back({*std::move(id), {entry.path(), actual_area}});
   }
   return found;
 }
 
+Result<std::vector<Layout::Listed>> Layout::list_all() const {
+  std::vector<Listed> all;
+  for (const Area area : {Area::chats, Area::archive, Area::trash}) {
+    REPRISE_ASSIGN(auto sessions, list(area));
+    std::ranges::move(sessions, std::back_inserter(all));
+  }
+  return all;
+}
+
+fs::path Layout::folder_for(const SessionId& id, const Location& location) const {
+  if (location.is_trashed()) {
+    return trashed(id);
+  }
+  return location.is_packed() ? archive(id) : chat(id);
+}
+
 std::optional<std::string> archive_name(const SessionId& id) {
-  std::string_view rest = id.str();
-  if (rest.size() != kUuidBytes) {
+  std::string_view remaining = id.str();
+  if (remaining.size() != kUuidBytes) {
     return std::nullopt;
   }
   std::string out;
   for (const std::size_t digits : kGroupDigits) {
-    const std::string_view group = take_group(rest);
+    const std::string_view group = next_group(remaining);
     const auto number = parse_in_base(group, 16);
     if (group.size() != digits || !number) {
       return std::nullopt;
@@ -175,9 +193,9 @@ std::optional<std::string> archive_name(const SessionId& id) {
 
 std::optional<SessionId> parse_archive_name(std::string_view text) {
   std::string uuid;
-  std::string_view rest = text;
+  std::string_view remaining = text;
   for (const std::size_t digits : kGroupDigits) {
-    const auto number = parse_in_base(take_group(rest), 36);
+    const auto number = parse_in_base(next_group(remaining), 36);
     if (!number) {
       return std::nullopt;
     }
@@ -188,7 +206,7 @@ std::optional<SessionId> parse_archive_name(std::string_view text) {
     uuid += cat(uuid.empty() ? "" : "-", std::string(digits - hex.size(), '0'), hex);
   }
   auto id = SessionId::parse(uuid);
-  if (!rest.empty() || !id || archive_name(*id) != ascii_lower(text)) {
+  if (!remaining.empty() || !id || archive_name(*id) != ascii_lower(text)) {
     return std::nullopt;  // only the canonical spelling
   }
   return *std::move(id);

@@ -73,12 +73,16 @@ class Layout {
   // All places of the session, the one that counts first.
   Result<std::vector<Location>> find_all(const SessionId& id, std::size_t limit = 3) const;
 
-  // The sessions at a area, unordered. Empty if the folder does not exist.
+  // The sessions of an area, unordered. Empty if the folder does not exist.
   struct Listed {
     SessionId id;
     Location location;
   };
   Result<std::vector<Listed>> list(Area area) const;
+  // Those of all areas.
+  Result<std::vector<Listed>> list_all() const;
+  // The folder of a session of this kind in this directory.
+  std::filesystem::path folder_for(const SessionId& id, const Location& location) const;
 
  private:
   std::filesystem::path root_;
@@ -86,6 +90,10 @@ class Layout {
 
 // The current chat; nullopt if there is none.
 Result<std::optional<SessionId>> find_current(const Layout& layout);
+
+// Copies all files of a chat's folder except the record into a new folder. Links are copied as
+// such.
+Result<> copy_other_files(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // Clears the current chat if it is `id`. The caller holds the store's lock.
 Result<> clear_current(const Layout& layout, const SessionId& id);

@@ -10,15 +10,15 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "reprise/message.h"
-#include "store/chatdir/cursor.h"
 #include "store/chatdir/file_window.h"
+#include "store/chatdir/line_parser.h"
 #include "store/chatdir/trailer.h"
 #include "store/document/sidecar.h"
 
 namespace reprise::store::chatdir {
 namespace {
 
-constexpr std::string_view kOursStart = R"(,"reprise":{)";
+constexpr std::string_view kSidecarStart = R"(,"reprise":{)";
 
 // A member of ours, present if the tool names in the line are not from the message.
 constexpr std::string_view kToolNames = "tool_names";
@@ -26,11 +26,11 @@ constexpr std::string_view kToolNames = "tool_names";
 // The maximum size reserved for a text before its length is known.
 constexpr std::size_t kReserveMax = std::size_t{1} << 20U;
 
-constexpr std::array<std::string_view, 3> kOwnMembers = {"role", "content", kSidecar};
+constexpr std::array<std::string_view, 3> kKnownMembers = {"role", "content", kSidecar};
 
 void append_extra(json::ObjectWriter& object, const Extra& extra) {
   for (const ExtraField& field : extra) {
-    if (std::ranges::find(kOwnMembers, field.name) == kOwnMembers.end()) {
+    if (std::ranges::find(kKnownMembers, field.name) == kKnownMembers.end()) {
       object.raw(field.name, field.value.text());
     }
   }
@@ -38,11 +38,6 @@ void append_extra(json::ObjectWriter& object, const Extra& extra) {
 
 bool has_line_end(std::string_view text) {
   return text.find_first_of("\n\r") != std::string_view::npos;
-}
-
-// In JSON, line ends occur only between tokens, where a blank is equivalent.
-void replace_line_ends(std::string& text) {
-  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
 }
 
 // The members role and content and the unknown ones, without the closing brace.
@@ -56,7 +51,7 @@ std::string native_members(const Message& message) {
   return out;
 }
 
-std::string whole_member(const Message& message) {
+std::string message_member(const Message& message) {
   return cat(R"("whole":)", json::quoted(message_to_json(message)), ",");
 }
 
@@ -73,7 +68,7 @@ std::string sidecar_members(std::string& native, const Message& message, bool is
   if (has_line_end(native)) {
     replace_line_ends(native);
     // Opaque JSON of several lines: its exact spelling is preserved as text.
-    return whole_member(message);
+    return message_member(message);
   }
   const auto parsed = read_line(cat(native, "}"));
   Message plain = parsed ? parsed->message : Message{};
@@ -90,15 +85,15 @@ std::string sidecar_members(std::string& native, const Message& message, bool is
     read_content(scanner, plain.blocks, lossy);
   }
   plain.created_at = message.created_at;
-  std::string rest = message_sidecar(message, plain);
-  if (has_line_end(rest) || has_line_end(out)) {
-    return whole_member(message);
+  std::string sidecar = message_sidecar(message, plain);
+  if (has_line_end(sidecar) || has_line_end(out)) {
+    return message_member(message);
   }
-  if (rest.empty()) {
+  if (sidecar.empty()) {
     return out;
   }
-  rest.back() = ',';
-  return cat(out, std::string_view(rest).substr(1));
+  sidecar.back() = ',';
+  return cat(out, std::string_view(sidecar).substr(1));
 }
 
 // Whether the native members still show this message: another program may have changed them.
@@ -121,7 +116,7 @@ bool read_time(json::Scanner& scanner, std::optional<Time>& time) {
 }
 
 // The parsed member of ours.
-struct OwnMember {
+struct SidecarMember {
   std::optional<Time> created = {};
   std::string whole = {};
   std::optional<std::vector<Block>> content = {};
@@ -129,57 +124,57 @@ struct OwnMember {
   bool names_added = false;
 };
 
-bool read_own_member(json::Scanner& scanner, std::string_view name, OwnMember& ours) {
+bool read_sidecar_member(json::Scanner& scanner, std::string_view name, SidecarMember& sidecar) {
   const json::Kind kind = scanner.kind();
   if (name == "log" && kind == json::Kind::object) {
     return scanner.object([&](std::string_view inner) {
-      return inner == "created_at" ? read_time(scanner, ours.created) : scanner.skip();
+      return inner == "created_at" ? read_time(scanner, sidecar.created) : scanner.skip();
     });
   }
   if (name == "whole" && kind == json::Kind::string) {
-    return scanner.string(ours.whole);
+    return scanner.string(sidecar.whole);
   }
   if (name == "content" && (kind == json::Kind::string || kind == json::Kind::array)) {
     bool lossy = false;  // we write valid Unicode
-    return read_content(scanner, ours.content.emplace(), lossy);
+    return read_content(scanner, sidecar.content.emplace(), lossy);
   }
-  ours.names_added = ours.names_added || name == kToolNames;
-  ours.has_sidecar = ours.has_sidecar || name != kToolNames;
+  sidecar.names_added = sidecar.names_added || name == kToolNames;
+  sidecar.has_sidecar = sidecar.has_sidecar || name != kToolNames;
   return scanner.skip();
 }
 
 // Applies our member, which has what the native ones cannot represent.
-Result<> apply_own_member(Line& line, std::string_view json) {
-  OwnMember ours;
+Result<> apply_sidecar(Line& line, std::string_view json) {
+  SidecarMember sidecar;
   json::Scanner scanner(json);
   if (!scanner.object(
-          [&](std::string_view name) { return read_own_member(scanner, name, ours); })) {
+          [&](std::string_view name) { return read_sidecar_member(scanner, name, sidecar); })) {
     return std::unexpected(scanner.fault());
   }
   Message& message = line.message;
-  if (ours.names_added) {
+  if (sidecar.names_added) {
     drop_tool_names(message);
   }
-  if (!ours.whole.empty()) {
-    REPRISE_ASSIGN(Message stored, message_from_json(ours.whole));
+  if (!sidecar.whole.empty()) {
+    REPRISE_ASSIGN(Message stored, message_from_json(sidecar.whole));
     if (matches_line(message, stored)) {
       message = std::move(stored);
       message.seq = {};
     }
-  } else if (ours.content) {
+  } else if (sidecar.content) {
     Message stored = message;
-    stored.blocks = *std::move(ours.content);
+    stored.blocks = *std::move(sidecar.content);
     REPRISE_TRY(add_message_sidecar(stored, json));
     if (matches_line(message, stored)) {
       message = std::move(stored);
     } else {
       REPRISE_TRY(add_message_sidecar(message, json));
     }
-  } else if (ours.has_sidecar) {
+  } else if (sidecar.has_sidecar) {
     REPRISE_TRY(add_message_sidecar(message, json));
   }
-  if (ours.created) {
-    message.created_at = *ours.created;
+  if (sidecar.created) {
+    message.created_at = *sidecar.created;
   }
   return {};
 }
@@ -195,9 +190,9 @@ class LineReader {
       return std::unexpected(scanner_.fault());
     }
     line_.lossy = line_.lossy || scanner_.lossy();
-    if (!ours_.empty() && !apply_own_member(line_, ours_)) {
+    if (!sidecar_.empty() && !apply_sidecar(line_, sidecar_)) {
       // Not written by us: preserved like any other unknown member.
-      line_.message.extra.push_back({std::string(kSidecar), json::take(ours_)});
+      line_.message.extra.push_back({std::string(kSidecar), json::take(sidecar_)});
     }
     return std::move(line_);
   }
@@ -220,15 +215,15 @@ class LineReader {
       return false;
     }
     if (name == kSidecar && kind == json::Kind::object) {
-      line_.duplicate = line_.duplicate || !ours_.empty();
-      ours_ = raw;
+      line_.duplicate = line_.duplicate || !sidecar_.empty();
+      sidecar_ = raw;
       return true;
     }
-    keep(name, raw);
+    add_extra(name, raw);
     return true;
   }
 
-  void keep(std::string_view name, std::string_view raw) {
+  void add_extra(std::string_view name, std::string_view raw) {
     Extra& extra = line_.message.extra;
     const auto [known, is_new] = indexes_.try_emplace(std::string(name), extra.size());
     if (is_new) {
@@ -242,7 +237,7 @@ class LineReader {
   json::Scanner scanner_;
   Line line_;
   std::unordered_map<std::string, std::size_t> indexes_;  // of the members in `extra`
-  std::string_view ours_;
+  std::string_view sidecar_;
   bool has_role_ = false;
   bool has_content_ = false;
 };
@@ -277,13 +272,17 @@ std::string with_escaped_controls(std::string_view text) {
 
 }  // namespace
 
+void replace_line_ends(std::string& json) {
+  std::ranges::replace_if(json, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+}
+
 Result<> append_line(std::string& out, std::int64_t start, const Message& message, Trailer trailer,
                      const ToolNames& names) {
   const std::size_t begin = out.size();
   const std::optional<Message> form = accepted_form(message, names);
   std::string native = native_members(form ? *form : message);
-  const std::string rest = sidecar_members(native, message, !form);
-  out.append(native).append(",").append(json::quoted(kSidecar)).append(":{").append(rest);
+  const std::string sidecar = sidecar_members(native, message, !form);
+  out.append(native).append(",").append(json::quoted(kSidecar)).append(":{").append(sidecar);
   trailer.created_at = message.created_at;
   trailer.line = start;
   trailer.at = start + static_cast<std::int64_t>(out.size() - begin);
@@ -315,7 +314,7 @@ std::optional<Line> read_plain_line(std::string_view text, const FoundTrailer* f
   if (!cursor.text(block.text, line.lossy)) {
     return std::nullopt;
   }
-  if (cursor.eat(kOursStart)) {
+  if (cursor.eat(kSidecarStart)) {
     Trailer trailer;
     const bool is_known = found != nullptr && cursor.position() == found->position;
     if (!is_known && !read_written_trailer(cursor.rest(), trailer)) {

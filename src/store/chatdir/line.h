@@ -42,6 +42,9 @@ void add_tool_names(ToolNames& names, const Message& message);
 Result<> append_line(std::string& out, std::int64_t start, const Message& message, Trailer trailer,
                      const ToolNames& names = {});
 
+// Puts JSON in one line: its line ends occur only between tokens, where a blank is equivalent.
+void replace_line_ends(std::string& json);
+
 struct Line {
   Message message;         // its seq is 0
   bool lossy = false;      // text was not valid Unicode and has U+FFFD instead

@@ -37,8 +37,8 @@ Result<Tail> tail_before(int fd, const fs::path& file, std::int64_t end) {
   std::array<char, kTailBytes> bytes{};
   const std::int64_t from = std::max<std::int64_t>(0, end - kTailBytes);
   const std::span<char> buffer(bytes.data(), static_cast<std::size_t>(end - from));
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd, buffer, from, file));
-  const std::string_view text(bytes.data(), got);
+  REPRISE_ASSIGN(const std::size_t count, read_at(fd, buffer, from, file));
+  const std::string_view text(bytes.data(), count);
   return Tail{fnv1a(text), text.empty() || text.ends_with('\n')};
 }
 

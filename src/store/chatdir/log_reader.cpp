@@ -12,11 +12,11 @@
 namespace reprise::store::chatdir {
 namespace {
 
-constexpr std::size_t kPlacesAtOnce = 1024;
+constexpr std::size_t kEntriesPerBatch = 1024;
 constexpr std::size_t kReadBytes = std::size_t{256} << 10U;  // larger reads waste time
 
 // A defect of a message's bytes.
-struct Flaw {
+struct Defect {
   std::int64_t offset;
   std::int64_t length;
   std::string reason;
@@ -41,15 +41,15 @@ class Delivery {
     return sink_(std::move(line->message));
   }
 
-  const std::vector<Flaw>& flaws() const { return flaws_; }
+  const std::vector<Defect>& defects() const { return defects_; }
 
  private:
   void add(const MessageLog::LogEntry& entry, std::string_view reason) {
-    flaws_.push_back({entry.offset, entry.length, std::string(reason)});
+    defects_.push_back({entry.offset, entry.length, std::string(reason)});
   }
 
   const MessageSink& sink_;
-  std::vector<Flaw> flaws_;
+  std::vector<Defect> defects_;
 };
 
 // Collects the damage found while reading.
@@ -65,9 +65,9 @@ class Reporter {
     return {};
   }
 
-  Result<> flaws(const std::vector<Flaw>& flaws) {
-    for (const Flaw& flaw : flaws) {
-      REPRISE_TRY(at(flaw.offset, flaw.length, flaw.reason));
+  Result<> defects(const std::vector<Defect>& defects) {
+    for (const Defect& defect : defects) {
+      REPRISE_TRY(at(defect.offset, defect.length, defect.reason));
     }
     return {};
   }
@@ -77,7 +77,7 @@ class Reporter {
     return add(line, offset, length, reason);
   }
 
-  ReadReport take() {
+  ReadReport finish() {
     // In the order of the file, whatever the direction of reading.
     std::ranges::stable_sort(found_, {}, [](const auto& one) { return one.first; });
     for (auto& [offset, damage] : found_) {
@@ -132,14 +132,14 @@ Result<ReadReport> report_of(const MessageLog& log, Span span, const TornCheck& 
                              std::string_view name, const Delivery& delivery) {
   Reporter reporter(log, name);
   REPRISE_TRY(reporter.damaged_spans({span.from}, {span.to}));
-  REPRISE_TRY(reporter.flaws(delivery.flaws()));
+  REPRISE_TRY(reporter.defects(delivery.defects()));
   const LogState state = log.state();
   const bool may_be_torn = state.is_torn() && span.to == state.head.value;
   REPRISE_ASSIGN(const bool is_damage, may_be_torn ? torn(state) : Result<bool>(false));
   if (is_damage) {
     REPRISE_TRY(reporter.at(state.end, state.size - state.end, "the end was cut off in writing"));
   }
-  return reporter.take();
+  return reporter.finish();
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
   Seq from{span.from};
   Seq to{span.to};
   while (from < to) {
-    const auto entries = log.entries(from, to, kPlacesAtOnce, range.newest_first);
+    const auto entries = log.entries(from, to, kEntriesPerBatch, range.newest_first);
     if (entries.empty()) {
       break;
     }

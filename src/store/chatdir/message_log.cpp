@@ -65,7 +65,7 @@ Result<std::shared_ptr<MessageLog>> MessageLog::open(Fd fd, const fs::path& file
   std::shared_ptr<MessageLog> log(new MessageLog(file, std::move(fd)));
   REPRISE_ASSIGN(const struct stat status, status_of(log->fd_.get(), file));
   log->note_change(status.st_mtim);
-  REPRISE_ASSIGN(const Flow flow, log->read_on(status.st_size, visit));
+  REPRISE_ASSIGN(const Flow flow, log->read_appended(status.st_size, visit));
   return flow == Flow::stop ? nullptr : std::move(log);
 }
 
@@ -84,14 +84,14 @@ Result<bool> MessageLog::refresh() {
   if (tail.hash != state_.tail) {
     return false;
   }
-  REPRISE_TRY(read_on(status.st_size, nullptr));
+  REPRISE_TRY(read_appended(status.st_size, nullptr));
   note_change(status.st_mtim);
   return true;
 }
 
-void MessageLog::forget_unsettled() {
-  entries_.resize(settled_entries_);
-  damaged_spans_.resize(settled_spans_);
+void MessageLog::drop_uncommitted() {
+  entries_.resize(committed_entries_);
+  damaged_spans_.resize(committed_spans_);
   trailers_.clear();
   newest_trailer_ = state_.trailer;
   newest_is_last_ = state_.trailer_is_last;
@@ -105,8 +105,8 @@ struct MessageLog::Reading {
   bool after_damage = false;
 };
 
-Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
-  forget_unsettled();
+Result<Flow> MessageLog::read_appended(std::int64_t size, const Visit& visit) {
+  drop_uncommitted();
   Reading reading{.window = {fd_.get(), file_, static_cast<std::size_t>(size - state_.end)},
                   .size = size,
                   .next_entry = entries_.size()};
@@ -146,7 +146,7 @@ Result<bool> MessageLog::add_piece(Reading& reading, const std::optional<Piece>&
   if (!piece || torn || (!piece->damage.empty() && !piece->ends_line)) {
     return false;
   }
-  take(*piece);
+  add_message(*piece);
   reading.after_damage = !piece->damage.empty();
   if (piece->in_place && !in_batch_) {
     REPRISE_ASSIGN(torn, has_hole_at_end(reading, piece));
@@ -189,7 +189,7 @@ bool MessageLog::continues_batch(const Piece& piece) const {
              newest_trailer_->seq.value - newest_trailer_->number;
 }
 
-void MessageLog::take(const Piece& piece) {
+void MessageLog::add_message(const Piece& piece) {
   const Seq next = next_seq();
   if (!piece.damage.empty()) {
     add_damaged_span({next, piece.offset, piece.length, piece.line, std::string(piece.damage)});
@@ -226,7 +226,7 @@ void MessageLog::add_damaged_span(DamagedSpan span) {
   damaged_spans_.push_back(std::move(span));
 }
 
-void MessageLog::learn(const Trailer& trailer, Seq seq) {
+void MessageLog::index_trailer(const Trailer& trailer, Seq seq) {
   if (!trailer.request.empty()) {
     requests_.insert(trailer.request);
   }
@@ -240,11 +240,11 @@ void MessageLog::learn(const Trailer& trailer, Seq seq) {
 // Makes everything read so far part of the record.
 void MessageLog::commit_batch(std::int64_t end, std::int64_t line) {
   for (const auto& [trailer, seq] : trailers_) {
-    learn(*trailer, seq);
+    index_trailer(*trailer, seq);
   }
   trailers_.clear();
-  settled_entries_ = entries_.size();
-  settled_spans_ = damaged_spans_.size();
+  committed_entries_ = entries_.size();
+  committed_spans_ = damaged_spans_.size();
   line_ = line;
   state_.end = end;
   state_.head = next_seq();
@@ -265,7 +265,7 @@ LogState MessageLog::state() const {
 std::vector<MessageLog::LogEntry> MessageLog::entries(Seq from, Seq to, std::size_t count,
                                                       bool newest_first) const {
   const std::lock_guard lock(mutex_);
-  const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(settled_entries_);
+  const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(committed_entries_);
   const auto first = std::ranges::lower_bound(entries_.begin(), end, from, {}, &LogEntry::seq);
   const auto last = std::ranges::lower_bound(first, end, std::max(from, to), {}, &LogEntry::seq);
   const auto selected = static_cast<std::ptrdiff_t>(
@@ -279,7 +279,7 @@ std::vector<MessageLog::LogEntry> MessageLog::entries(Seq from, Seq to, std::siz
 std::vector<MessageLog::DamagedSpan> MessageLog::damaged_spans(Seq from, Seq to) const {
   const std::lock_guard lock(mutex_);
   std::vector<DamagedSpan> found;
-  for (std::size_t i = 0; i < settled_spans_; ++i) {
+  for (std::size_t i = 0; i < committed_spans_; ++i) {
     const DamagedSpan& span = damaged_spans_[i];
     const bool at_end = span.before == state_.head && to >= state_.head;
     if ((span.before >= from && span.before < to) || at_end) {
@@ -300,7 +300,7 @@ bool MessageLog::knows_request(const std::string& request) const {
   return requests_.contains(request);
 }
 
-Result<> MessageLog::remember(const fs::path& replaced) {
+Result<> MessageLog::index_replaced(const fs::path& replaced) {
   REPRISE_ASSIGN(const auto fd, if_exists(open_regular(replaced)));
   if (!fd) {
     return {};
@@ -315,7 +315,7 @@ Result<> MessageLog::remember(const fs::path& replaced) {
       return {};
     }
     if (piece->trailer && is_valid_position(piece->trailer->seq)) {
-      learn(*piece->trailer, piece->trailer->seq);
+      index_trailer(*piece->trailer, piece->trailer->seq);
     }
   }
 }
@@ -361,7 +361,7 @@ Result<> MessageLog::truncate_torn_tail() {
   }
   REPRISE_TRY(sync());
   const std::lock_guard lock(mutex_);
-  REPRISE_TRY(read_on(state.end, nullptr));
+  REPRISE_TRY(read_appended(state.end, nullptr));
   return {};
 }
 

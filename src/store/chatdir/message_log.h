@@ -66,7 +66,7 @@ class MessageLog {
   bool knows_request(const std::string& request) const;
 
   // Adds the operations and requests of replaced messages, which are in this file.
-  Result<> remember(const std::filesystem::path& replaced);
+  Result<> index_replaced(const std::filesystem::path& replaced);
 
   // Appends the bytes. The caller holds the chat's lock and has removed a torn end. On failure,
   // nothing is appended.
@@ -81,18 +81,18 @@ class MessageLog {
  private:
   MessageLog(std::filesystem::path file, Fd fd) : file_(std::move(file)), fd_(std::move(fd)) {}
   struct Reading;
-  Result<Flow> read_on(std::int64_t size, const Visit& visit = nullptr);
+  Result<Flow> read_appended(std::int64_t size, const Visit& visit = nullptr);
   Result<bool> add_piece(Reading& reading, const std::optional<Piece>& piece,
                          std::int64_t last_line);
   Result<bool> has_hole_at_end(Reading& reading, const std::optional<Piece>& last) const;
   void note_change(const timespec& time);
-  void forget_unsettled();
+  void drop_uncommitted();
   Result<Flow> deliver(FileWindow& window, std::optional<Line> read, std::size_t& next_entry,
                        const Visit& visit) const;
-  void take(const Piece& piece);
+  void add_message(const Piece& piece);
   bool continues_batch(const Piece& piece) const;
   void commit_batch(std::int64_t end, std::int64_t line);
-  void learn(const Trailer& trailer, Seq seq);
+  void index_trailer(const Trailer& trailer, Seq seq);
   void add_damaged_span(DamagedSpan span);
   Seq next_seq() const { return entries_.empty() ? Seq{} : entries_.back().seq.next(); }
   Result<int> writable();
@@ -113,8 +113,8 @@ class MessageLog {
   std::shared_ptr<const Trailer> newest_trailer_;
   bool newest_is_last_ = false;
   bool in_batch_ = false;
-  std::size_t settled_entries_ = 0;
-  std::size_t settled_spans_ = 0;
+  std::size_t committed_entries_ = 0;
+  std::size_t committed_spans_ = 0;
   std::unordered_map<std::string, AppendResult> operations_;
   std::unordered_set<std::string> requests_;
 };

@@ -367,7 +367,7 @@ TEST_F(MessageLogTest, APositionOutOfRangeIsDamage) {
     EXPECT_EQ(loaded.damage, Texts{"m: line 2: its position is out of range"});
     EXPECT_EQ(log->state().head, Seq{1});
     EXPECT_FALSE(*peek_state(file_));
-    EXPECT_TRUE(log->remember(file_));
+    EXPECT_TRUE(log->index_replaced(file_));
   }
 }
 

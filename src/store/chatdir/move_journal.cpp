@@ -9,7 +9,6 @@
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/paths.h"
-#include "store/quarantine.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -19,16 +18,16 @@ namespace fs = std::filesystem;
 constexpr std::string_view kNew = ".new-";
 constexpr std::string_view kToArchive = "archive";
 constexpr std::string_view kToChats = "restore";
-constexpr std::int64_t kDoingBytesMax = 65536;
+constexpr std::int64_t kJournalBytesMax = 65536;
 
-fs::path doing_file(const Layout& layout) {
+fs::path journal_file(const Layout& layout) {
   return layout.archives() / ".doing";
 }
 
 Result<> remove_marker(const MovingNames& names) {
-  REPRISE_TRY(remove_tree(names.leaving));
-  REPRISE_TRY(remove_if_exists(names.doing));
-  return sync_folder(folder_of(names.doing));
+  REPRISE_TRY(remove_tree(names.removing));
+  REPRISE_TRY(remove_if_exists(names.journal));
+  return sync_folder(folder_of(names.journal));
 }
 
 Result<> move_to_leaving(const MovingNames& names, const fs::path& folder) {
@@ -36,8 +35,8 @@ Result<> move_to_leaving(const MovingNames& names, const fs::path& folder) {
   if (!has_folder) {
     return {};
   }
-  REPRISE_TRY(remove_tree(names.leaving));
-  return move_file(folder, names.leaving);
+  REPRISE_TRY(remove_tree(names.removing));
+  return move_file(folder, names.removing);
 }
 
 Result<bool> is_changed(const MovingNames& names, const LogPoint& packed) {
@@ -89,35 +88,35 @@ Result<> finish_unpacking(const Layout& layout, const SessionId& id) {
 }  // namespace
 
 MovingNames::MovingNames(const Layout& layout, const SessionId& id)
-    : doing(doing_file(layout)),
+    : journal(journal_file(layout)),
       chat(layout.chat(id)),
       archive(layout.archive(id)),
       new_chat(layout.chats() / cat(kNew, id.str())),
       new_archive(layout.archives() / cat(kNew, id.str())),
-      leaving(layout.archives() / cat(kRemovingPrefix, id.str())) {}
+      removing(layout.archives() / cat(kRemovingPrefix, id.str())) {}
 
 Result<> write_intent(const Layout& layout, const PendingMove& pending) {
   return replace_file(
-      doing_file(layout),
+      journal_file(layout),
       json::object_of("do", pending.direction == MoveDirection::to_archive ? kToArchive : kToChats,
                       "id", pending.id.str(), "end", pending.log.end, "tail",
                       std::to_string(pending.log.tail)));
 }
 
 Result<std::optional<PendingMove>> find_pending_move(const Layout& layout) {
-  REPRISE_ASSIGN(const auto bytes, if_exists(read_file(doing_file(layout), kDoingBytesMax)));
+  REPRISE_ASSIGN(const auto bytes, if_exists(read_file(journal_file(layout), kJournalBytesMax)));
   if (!bytes) {
     return std::nullopt;
   }
-  const auto [what, name, tail, end] = JsonView(*bytes).members({"do", "id", "tail", "end"});
+  const auto [action, name, tail, end] = JsonView(*bytes).members({"do", "id", "tail", "end"});
   auto id = SessionId::parse(name.text());
   const auto hash = parse_number<std::uint64_t>(tail.text());
   const auto log_end = json::integer_in(end.raw());
-  const std::string direction = what.text();
+  const std::string direction = action.text();
   if (!is_json_object(*bytes) || !id || !check_id(*id) || !hash || (!log_end && end) ||
       (direction != kToArchive && direction != kToChats)) {
     return fail(Code::corrupt,
-                cat(doing_file(layout).native(), " does not say what was interrupted"));
+                cat(journal_file(layout).native(), " does not say what was interrupted"));
   }
   return PendingMove{direction == kToArchive ? MoveDirection::to_archive : MoveDirection::to_chats,
                      *std::move(id),
@@ -126,7 +125,7 @@ Result<std::optional<PendingMove>> find_pending_move(const Layout& layout) {
 
 namespace {
 
-Result<bool> holds_messages(const fs::path& folder) {
+Result<bool> has_messages(const fs::path& folder) {
   for (const std::string_view name : {kMessagesFile, kZipFile}) {
     const auto bytes = read_file(folder / name, 0);
     const bool is_none = bytes || bytes.error().code == Code::not_found;
@@ -149,9 +148,9 @@ std::optional<SessionId> id_in(std::string_view name, std::string_view begin) {
   return id && check_id(*id) ? std::optional(*std::move(id)) : std::nullopt;
 }
 
-Result<bool> is_only_copy(const Layout& layout, const fs::path& made, const SessionId& id) {
+Result<bool> is_only_copy(const Layout& layout, const fs::path& folder, const SessionId& id) {
   REPRISE_ASSIGN(const auto elsewhere, layout.find(id));
-  REPRISE_ASSIGN(const bool has_messages, holds_messages(made));
+  REPRISE_ASSIGN(const bool has_messages, has_messages(folder));
   return !elsewhere && has_messages;
 }
 
@@ -162,14 +161,14 @@ Result<> remove_orphans(const Layout& layout) {
     REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
     for (const fs::directory_entry& entry : entries) {
       const std::string name = entry.path().filename();
-      const auto made = id_in(name, kNew);
-      if (made) {
-        REPRISE_ASSIGN(const bool is_needed, is_only_copy(layout, entry.path(), *made));
+      const auto new_id = id_in(name, kNew);
+      if (new_id) {
+        REPRISE_ASSIGN(const bool is_needed, is_only_copy(layout, entry.path(), *new_id));
         if (is_needed) {
           continue;
         }
       }
-      if (made || id_in(name, kCreatingPrefix) || id_in(name, kRemovingPrefix)) {
+      if (new_id || id_in(name, kCreatingPrefix) || id_in(name, kRemovingPrefix)) {
         REPRISE_TRY(remove_tree(entry.path()));
       }
     }
@@ -181,7 +180,7 @@ Result<> remove_orphans(const Layout& layout) {
 }
 
 Result<Orphans> find_orphans(const Layout& layout) {
-  Orphans left;
+  Orphans orphans;
   auto pending = find_pending_move(layout);
   if (!pending && pending.error().code != Code::corrupt) {
     return std::unexpected(std::move(pending).error());
@@ -191,23 +190,23 @@ Result<Orphans> find_orphans(const Layout& layout) {
     REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
     for (const fs::directory_entry& entry : entries) {
       const std::string name = entry.path().filename();
-      const auto made = id_in(name, kNew);
+      const auto new_id = id_in(name, kNew);
       const auto removed = id_in(name, kRemovingPrefix);
-      if ((!made && !removed) || (moving && moving->id == (made ? *made : *removed))) {
+      if ((!new_id && !removed) || (moving && moving->id == (new_id ? *new_id : *removed))) {
         continue;
       }
       REPRISE_ASSIGN(const bool is_needed,
-                     made ? is_only_copy(layout, entry.path(), *made) : Result<bool>(false));
+                     new_id ? is_only_copy(layout, entry.path(), *new_id) : Result<bool>(false));
       if (is_needed) {
-        left.sessions.push_back(entry.path());
+        orphans.sessions.push_back(entry.path());
       }
       if (removed) {
-        left.removals.push_back(entry.path());
+        orphans.removals.push_back(entry.path());
       }
     }
   }
-  REPRISE_ASSIGN(const bool is_at_work, LockFile::is_held(layout.lock_file()));
-  return is_at_work ? Orphans() : left;
+  REPRISE_ASSIGN(const bool is_locked, LockFile::is_held(layout.lock_file()));
+  return is_locked ? Orphans() : orphans;
 }
 
 Result<> finish(const Layout& layout, const PendingMove& pending) {
@@ -218,7 +217,7 @@ Result<> finish(const Layout& layout, const PendingMove& pending) {
 Result<> recover_move(const Layout& layout) {
   const auto pending = find_pending_move(layout);
   if (!pending && pending.error().code == Code::corrupt) {
-    const fs::path file = doing_file(layout);
+    const fs::path file = journal_file(layout);
     REPRISE_ASSIGN(const std::string bytes, read_file(file));
     REPRISE_TRY(quarantine(file, bytes));
     return remove_file(file);

@@ -25,12 +25,12 @@ struct PendingMove {
 struct MovingNames {
   MovingNames(const Layout& layout, const SessionId& id);
 
-  std::filesystem::path doing;
+  std::filesystem::path journal;
   std::filesystem::path chat;
   std::filesystem::path archive;
   std::filesystem::path new_chat;
   std::filesystem::path new_archive;
-  std::filesystem::path leaving;
+  std::filesystem::path removing;
 };
 
 // Records that the new folder is complete and durable. From here on, the move can be finished.

@@ -85,8 +85,8 @@ std::string describe(const Packed& packed) {
       .raw("usage", step_usage_to_json(stored.session.usage))
       .field("title", info.title)
       .field("messages", info.head.value);
-  const std::string ours = metadata_to_json(metadata);
-  object.raw("reprise", trimmed(ours));
+  const std::string metadata_json = metadata_to_json(metadata);
+  object.raw("reprise", trimmed(metadata_json));
   const auto& [mode, modified] = packed.folder_metadata;
   object.raw("reprise_folder",
              json::object_of("mode", std::int64_t{mode}, "seconds", std::int64_t{modified.tv_sec},
@@ -104,8 +104,8 @@ Result<StoredSession> read_description(const SessionId& id, std::string_view jso
   }
   const JsonView view(json);
   MetadataFile metadata(id);
-  if (const std::string_view ours = view["reprise"].raw(); !ours.empty()) {
-    REPRISE_ASSIGN(metadata, metadata_from_json(id, ours));
+  if (const std::string_view metadata_json = view["reprise"].raw(); !metadata_json.empty()) {
+    REPRISE_ASSIGN(metadata, metadata_from_json(id, metadata_json));
   }
   StoredSession& stored = metadata.current.stored;
   SessionInfo& info = stored.session.info;
@@ -133,9 +133,9 @@ std::string_view without_folder(std::string_view name, const SessionId& id) {
 }
 
 // Sets the mode and time from an archive; `may` are permissions that the owner always gets.
-Result<> set_mode_and_time(int fd, const std::optional<mode_t>& mode, mode_t may,
+Result<> set_mode_and_time(int fd, const std::optional<mode_t>& mode, mode_t minimum,
                            const std::optional<timespec>& modified, const fs::path& path) {
-  if (mode && ::fchmod(fd, *mode | may) != 0) {
+  if (mode && ::fchmod(fd, *mode | minimum) != 0) {
     return std::unexpected(os_error("set the mode of", path, errno));
   }
   const std::array<timespec, 2> times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
@@ -165,7 +165,7 @@ Result<> set_folder(const std::optional<mode_t>& mode, const std::optional<times
 
 // Sets the mode and time of the chat's own folder from chat.json; archives of the original program
 // have none.
-Result<> set_own_folder(const fs::path& zip, const fs::path& folder) {
+Result<> set_folder_of_chat(const fs::path& zip, const fs::path& folder) {
   const auto description = read_file(folder_of(zip) / kZipMetadataFile, kMetadataBytesMax);
   if (!description) {
     return {};  // the chat is complete without it
@@ -252,7 +252,7 @@ Result<> unpack_chat(const fs::path& zip, const SessionId& id, const fs::path& f
       REPRISE_TRY(set_folder(entry.mode, entry.modified, folder / name.substr(0, name.size() - 1)));
     }
   }
-  REPRISE_TRY(set_own_folder(zip, folder));
+  REPRISE_TRY(set_folder_of_chat(zip, folder));
   return sync_folders(folder);
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "store/chatdir/backup.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chat_writer.h"
@@ -30,14 +29,14 @@ constexpr std::string_view kStrandedReason =
 constexpr std::string_view kPartlyRemoved =
     "partly removed: creating, moving or removing a session removes the rest";
 
-void take(std::vector<Damage> damage, VerifyReport& report) {
+void add_damage(std::vector<Damage> damage, VerifyReport& report) {
   std::ranges::move(damage, std::back_inserter(report.damage));
 }
 
 // Reads all of one chat; any failure is damage of that chat only.
 Result<ReadReport> check_chat(Chat& chat, VerifyReport& report) {
   REPRISE_ASSIGN(std::vector<Damage> damage, chat.damage());
-  take(std::move(damage), report);
+  add_damage(std::move(damage), report);
   std::int64_t messages = 0;
   auto read = chat.read({}, [&messages](Message&&) {
     ++messages;
@@ -45,7 +44,7 @@ Result<ReadReport> check_chat(Chat& chat, VerifyReport& report) {
   });
   report.messages += messages;
   if (read) {
-    take(read->damage, report);
+    add_damage(read->damage, report);
   }
   return read;
 }
@@ -106,7 +105,7 @@ Result<> write_messages(const fs::path& from, const fs::path& to) {
 }
 
 // An unreadable file is reported as damage and skipped.
-Result<> copy_as_it_is(const fs::path& from, const fs::path& to, VerifyReport& report) {
+Result<> copy_unchanged(const fs::path& from, const fs::path& to, VerifyReport& report) {
   const auto bytes = read_file(from);
   if (bytes) {
     return replace_file(to, *bytes);
@@ -125,7 +124,7 @@ Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
   REPRISE_TRY(write_messages(from / kMessagesFile, to / kMessagesFile));
   if (report.damage.size() > damage_before) {
     for (const std::string_view name : {kMessagesFile, kMetadataFile}) {
-      REPRISE_TRY(copy_as_it_is(from / name, to / cat(name, ".bak"), report));
+      REPRISE_TRY(copy_unchanged(from / name, to / cat(name, ".bak"), report));
     }
   }
   REPRISE_ASSIGN(StoredSession session, chat.load());
@@ -141,7 +140,7 @@ Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
 // An archive is as intact as its zip.
 void verify_packed(const Layout::Listed& listed, VerifyReport& report) {
   PackedSession packed = read_packed_session(listed.id, listed.location);
-  take(std::move(packed.damage), report);
+  add_damage(std::move(packed.damage), report);
   if (const auto checked = check_zip(listed.location.folder / kZipFile); !checked) {
     report.damage.push_back({listed.id.str(), checked.error().message, ""});
     return;
@@ -151,11 +150,11 @@ void verify_packed(const Layout::Listed& listed, VerifyReport& report) {
     return Flow::proceed;
   });
   if (read) {
-    take(read->damage, report);
+    add_damage(read->damage, report);
   }
 }
 
-Result<> copy_left(const fs::path& from, const fs::path& to) {
+Result<> copy_orphan(const fs::path& from, const fs::path& to) {
   REPRISE_TRY(copy_other_files(from, to));
   for (const std::string_view name : {kMessagesFile, kMetadataFile}) {
     REPRISE_ASSIGN(const auto bytes, if_exists(read_file(from / name)));
@@ -167,21 +166,12 @@ Result<> copy_left(const fs::path& from, const fs::path& to) {
 }
 
 // Whether the chat was moved or removed meanwhile.
-bool was_moved(const Chat& chat) {
-  const auto is_here = chat.is_in_place();
-  return is_here && !*is_here;
+bool has_moved(const Chat& chat) {
+  const auto is_in_place = chat.is_in_place();
+  return is_in_place && !*is_in_place;
 }
 
-Result<std::vector<Layout::Listed>> list_everything(const Layout& layout) {
-  std::vector<Layout::Listed> everything;
-  for (const Area area : {Area::chats, Area::archive, Area::trash}) {
-    REPRISE_ASSIGN(auto sessions, layout.list(area));
-    std::ranges::move(sessions, std::back_inserter(everything));
-  }
-  return everything;
-}
-
-Damage whole_damage(const SessionId& id, const Error& error) {
+Damage session_damage(const SessionId& id, const Error& error) {
   return {id.str(), error.message, ""};
 }
 
@@ -189,7 +179,7 @@ Damage whole_damage(const SessionId& id, const Error& error) {
 
 Result<VerifyReport> ChatdirStore::verify() {
   VerifyReport report;
-  REPRISE_ASSIGN(const auto sessions, list_everything(chats_.layout()));
+  REPRISE_ASSIGN(const auto sessions, chats_.layout().list_all());
   for (const Layout::Listed& listed : sessions) {
     chats_.report_progress("verifying", report.sessions++, sessions.size());
     if (listed.location.is_packed()) {
@@ -198,16 +188,16 @@ Result<VerifyReport> ChatdirStore::verify() {
     }
     const auto chat = chats_.at(listed);
     const auto read = chat ? check_chat(**chat, report) : std::unexpected(chat.error());
-    if (!read && !(chat && was_moved(**chat))) {
-      report.damage.push_back(whole_damage(listed.id, read.error()));
+    if (!read && !(chat && has_moved(**chat))) {
+      report.damage.push_back(session_damage(listed.id, read.error()));
     }
   }
   chats_.report_progress("verifying", report.sessions, sessions.size());
-  REPRISE_ASSIGN(const Orphans left, find_orphans(chats_.layout()));
-  for (const fs::path& folder : left.sessions) {
+  REPRISE_ASSIGN(const Orphans orphans, find_orphans(chats_.layout()));
+  for (const fs::path& folder : orphans.sessions) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
   }
-  for (const fs::path& folder : left.removals) {
+  for (const fs::path& folder : orphans.removals) {
     report.damage.push_back({folder.native(), std::string(kPartlyRemoved), ""});
   }
   return report;
@@ -219,31 +209,29 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
   const Layout to(target);
   REPRISE_TRY(make_private_folders(to.chats()));
   VerifyReport report;
-  REPRISE_ASSIGN(const auto sessions, list_everything(chats_.layout()));
+  REPRISE_ASSIGN(const auto sessions, chats_.layout().list_all());
   for (const Layout::Listed& listed : sessions) {
     chats_.report_progress("repairing", report.sessions++, sessions.size());
-    const bool is_trashed = listed.location.is_trashed();
+    const fs::path folder = to.folder_for(listed.id, listed.location);
     if (listed.location.is_packed()) {
       verify_packed(listed, report);
-      const auto folder = is_trashed ? to.trashed(listed.id) : to.archive(listed.id);
       REPRISE_TRY(copy_other_files(listed.location.folder, folder));
       continue;
     }
-    const auto folder = is_trashed ? to.trashed(listed.id) : to.chat(listed.id);
     const auto chat = chats_.at(listed);
     const auto done = chat ? repair_chat(**chat, folder, report) : std::unexpected(chat.error());
     if (!done) {
-      report.damage.push_back(whole_damage(listed.id, done.error()));
+      report.damage.push_back(session_damage(listed.id, done.error()));
     }
   }
   chats_.report_progress("repairing", report.sessions, sessions.size());
-  REPRISE_ASSIGN(const Orphans left, find_orphans(chats_.layout()));
-  for (const fs::path& folder : left.sessions) {
+  REPRISE_ASSIGN(const Orphans orphans, find_orphans(chats_.layout()));
+  for (const fs::path& folder : orphans.sessions) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
-    REPRISE_TRY(copy_left(folder, target / folder.lexically_relative(chats_.layout().root())));
+    REPRISE_TRY(copy_orphan(folder, target / folder.lexically_relative(chats_.layout().root())));
   }
   for (const fs::path& file : {chats_.layout().current_file(), chats_.layout().model_file()}) {
-    REPRISE_TRY(copy_as_it_is(file, to.chats() / file.filename(), report));
+    REPRISE_TRY(copy_unchanged(file, to.chats() / file.filename(), report));
   }
   return report;
 }

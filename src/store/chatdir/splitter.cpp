@@ -23,7 +23,7 @@ constexpr std::string_view kLikelyStart = R"({"role":)";
 constexpr std::size_t kBlankBytes = 4096;
 constexpr std::size_t kObjectBytesMin = std::size_t{64} << 10U;
 constexpr std::size_t kObjectBytesMax = std::size_t{16} << 20U;  // of an object of several lines
-constexpr std::int64_t kPatienceMin = std::int64_t{64} << 20U;
+constexpr std::int64_t kSearchBytesMin = std::int64_t{64} << 20U;
 
 // The offset in a damaged line where reading continues: at what looks like the next message. The
 // bytes after NULs may be the end of a message whose beginning is lost, and yet form an object.
@@ -46,7 +46,7 @@ Splitter::Splitter(FileWindow& window, std::int64_t offset, std::int64_t line, s
       line_(line),
       end_(end),
       mode_(mode),
-      patience_(std::max(kPatienceMin, 2 * (end - offset))) {}
+      search_bytes_(std::max(kSearchBytesMin, 2 * (end - offset))) {}
 
 Result<> Splitter::skip_blanks() {
   if (at_ == 0) {
@@ -54,8 +54,9 @@ Result<> Splitter::skip_blanks() {
     at_ += first == kByteOrderMark ? static_cast<std::int64_t>(first.size()) : 0;
   }
   while (at_ < end_) {
-    const auto left = static_cast<std::size_t>(end_ - at_);
-    REPRISE_ASSIGN(const std::string_view text, window_.view(at_, std::min(left, kBlankBytes)));
+    const auto remaining = static_cast<std::size_t>(end_ - at_);
+    REPRISE_ASSIGN(const std::string_view text,
+                   window_.view(at_, std::min(remaining, kBlankBytes)));
     if (text.empty()) {
       end_ = at_;  // the file was truncated
     }
@@ -70,7 +71,7 @@ Result<> Splitter::skip_blanks() {
   return {};
 }
 
-Piece Splitter::take(std::size_t length, std::string_view damage) {
+Piece Splitter::make_piece(std::size_t length, std::string_view damage) {
   Piece piece{.offset = at_, .length = static_cast<std::int64_t>(length), .line = line_};
   piece.damage = damage;
   at_ += piece.length;
@@ -87,12 +88,12 @@ Result<std::optional<Piece>> Splitter::next() {
   const auto line_end = start + static_cast<std::int64_t>(line.text.size());
   auto found = find_trailer(line.text);
   if (found && is_in_place(*found, start) && !is_valid_position(found->trailer->seq)) {
-    Piece piece = take(line.text.size(), "its position is out of range");
+    Piece piece = make_piece(line.text.size(), "its position is out of range");
     piece.ends_line = line.has_end;
     return piece;
   }
   if (found && is_in_place(*found, start)) {
-    Piece piece = take(line.text.size(), "");
+    Piece piece = make_piece(line.text.size(), "");
     if (mode_ == SplitMode::messages && found->trailer->of == 1) {
       piece.read = read_plain_line(line.text, &*found);
     }
@@ -113,7 +114,7 @@ Result<std::optional<Piece>> Splitter::next() {
 Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Trailer> trailer) {
   if (mode_ == SplitMode::messages) {
     if (auto line = read_plain_line(text); line) {
-      Piece piece = take(text.size(), "");
+      Piece piece = make_piece(text.size(), "");
       piece.trailer = std::move(trailer);
       piece.read = std::move(line);
       return piece;
@@ -121,21 +122,21 @@ Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Trail
   }
   json::Scanner scanner(text, json::Controls::accepted);
   const json::Kind kind = scanner.kind();
-  const bool whole = scanner.skip();
+  const bool complete = scanner.skip();
   if (kind != json::Kind::object) {
-    return whole ? take(scanner.position(), "JSON that is not a message")
-                 : take(damage_length(text), "not JSON");
+    return complete ? make_piece(scanner.position(), "JSON that is not a message")
+                    : make_piece(damage_length(text), "not JSON");
   }
-  if (whole && text.substr(0, scanner.position()).find('\0') != std::string_view::npos) {
-    return take(scanner.position(), kBrokenObject);  // a hole inside a string
+  if (complete && text.substr(0, scanner.position()).find('\0') != std::string_view::npos) {
+    return make_piece(scanner.position(), kBrokenObject);  // a hole inside a string
   }
-  if (whole) {
+  if (complete) {
     const bool ends_line = trimmed(scanner.rest()).empty();
-    Piece piece = take(scanner.position(), "");
+    Piece piece = make_piece(scanner.position(), "");
     piece.trailer = ends_line ? std::move(trailer) : nullptr;
     return piece;
   }
-  return scanner.position() < text.size() ? take(damage_length(text), kBrokenObject)
+  return scanner.position() < text.size() ? make_piece(damage_length(text), kBrokenObject)
                                           : object_over_lines(damage_length(text));
 }
 
@@ -143,15 +144,15 @@ Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Trail
 Result<Piece> Splitter::object_over_lines(std::size_t damaged) {
   for (std::size_t bytes = kObjectBytesMin; bytes <= kObjectBytesMax; bytes *= 16) {
     const auto length = std::min(bytes, static_cast<std::size_t>(end_ - at_));
-    patience_ -= static_cast<std::int64_t>(length);
-    if (patience_ < 0) {
+    search_bytes_ -= static_cast<std::int64_t>(length);
+    if (search_bytes_ < 0) {
       break;
     }
     REPRISE_ASSIGN(const std::string_view text, window_.view(at_, length));
     json::Scanner scanner(text, json::Controls::accepted);
     if (scanner.skip()) {
       const auto lines = std::ranges::count(text.substr(0, scanner.position()), '\n');
-      Piece piece = take(scanner.position(), "");
+      Piece piece = make_piece(scanner.position(), "");
       line_ += lines;
       return piece;
     }
@@ -159,7 +160,7 @@ Result<Piece> Splitter::object_over_lines(std::size_t damaged) {
       break;
     }
   }
-  return take(damaged, kBrokenObject);
+  return make_piece(damaged, kBrokenObject);
 }
 
 }  // namespace reprise::store::chatdir

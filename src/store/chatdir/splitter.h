@@ -48,14 +48,14 @@ class Splitter {
   Result<> skip_blanks();
   Result<Piece> value(std::string_view text, std::shared_ptr<const Trailer> trailer);
   Result<Piece> object_over_lines(std::size_t damaged);
-  Piece take(std::size_t length, std::string_view damage);
+  Piece make_piece(std::size_t length, std::string_view damage);
 
   FileWindow& window_;
   std::int64_t at_;
   std::int64_t line_;
   std::int64_t end_;
   SplitMode mode_;
-  std::int64_t patience_;  // bytes that may still be read without finding an object
+  std::int64_t search_bytes_;  // bytes that may still be read without finding an object
 };
 
 }  // namespace reprise::store::chatdir

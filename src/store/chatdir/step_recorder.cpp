@@ -16,6 +16,7 @@
 #include "reprise/capabilities.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chatdir_store.h"
+#include "store/chatdir/line.h"
 #include "store/rules.h"
 #include "store/usage_sum.h"
 
@@ -47,7 +48,7 @@ std::string lines_of(const std::vector<std::string>& texts) {
 std::vector<std::string> inputs_in(std::string_view text) {
   std::vector<std::string> inputs;
   std::string one;
-  const auto take = [&] {
+  const auto add_input = [&] {
     if (const std::string_view words = trimmed(one); !words.empty()) {
       inputs.emplace_back(words);
     }
@@ -58,12 +59,12 @@ std::vector<std::string> inputs_in(std::string_view text) {
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (trimmed(line) == kBetweenInputs) {
-      take();
+      add_input();
     } else {
       one.append(line).append("\n");
     }
   }
-  take();
+  add_input();
   return inputs;
 }
 
@@ -105,12 +106,6 @@ std::string usage_of(const Usage& usage) {
 
 std::string delta_of(std::string_view type, std::string_view id, std::string_view text) {
   return json::object_of("type", type, "id", id, "text", text);
-}
-
-// In JSON, line ends occur only between tokens, where a blank is equivalent.
-std::string in_one_line(std::string json) {
-  std::ranges::replace_if(json, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return json;
 }
 
 // Prompts by step; that of step 0 only if no other step has the same.
@@ -155,8 +150,8 @@ Result<Prompts> prompts_without_answer(Artefacts& artefacts, const SessionId& id
 }
 
 // Saves the prompt in the chat's own folder that a new turn would overwrite.
-Result<> save_only_prompt(Artefacts& artefacts, const SessionId& id, Step step,
-                          const std::vector<Artefacts::Entry>& entries) {
+Result<> save_prompt(Artefacts& artefacts, const SessionId& id, Step step,
+                     const std::vector<Artefacts::Entry>& entries) {
   for (const Artefacts::Entry& entry : entries) {
     if (entry.step != kChat || std::ranges::find(kCopiedFiles, entry.name) == kCopiedFiles.end()) {
       continue;
@@ -181,8 +176,8 @@ std::set<Step> answered_from(Step first, const std::vector<Artefacts::Entry>& en
 }
 
 // Whether the record contains the answer of one of the steps.
-Result<bool> is_any_in_record(Source& messages, Artefacts& artefacts, const SessionId& id,
-                              const std::set<Step>& steps) {
+Result<bool> record_has_any(Source& messages, Artefacts& artefacts, const SessionId& id,
+                            const std::set<Step>& steps) {
   std::set<std::string> answers;
   for (const Step step : steps) {
     REPRISE_ASSIGN(auto answer, artefacts.find_artefact(id, step, kAnswerName));
@@ -221,7 +216,7 @@ Result<Step> choose_step(Source& messages, Artefacts& artefacts, const SessionId
   if (turn.replaces) {
     return used.empty() ? next : *used.rbegin();
   }
-  REPRISE_ASSIGN(const bool is_shifted, is_any_in_record(messages, artefacts, id, used));
+  REPRISE_ASSIGN(const bool is_shifted, record_has_any(messages, artefacts, id, used));
   std::ranges::copy_if(lost | std::views::keys, std::inserter(used, used.end()),
                        [&](Step step) { return step >= next; });
   if (has_messages && lost.contains(kChat)) {
@@ -237,7 +232,7 @@ Result<Step> choose_step(Source& messages, Artefacts& artefacts, const SessionId
     next.value = used.rbegin()->value + 1;
   }
   if (!has_messages && lost.contains(kChat)) {
-    REPRISE_TRY(save_only_prompt(artefacts, id, next, entries));
+    REPRISE_TRY(save_prompt(artefacts, id, next, entries));
     ++next.value;
   }
   return next;
@@ -283,18 +278,18 @@ void StepRecorder::begin(const RecordedTurn& turn) {
       {"inputs.jsonl", lines_of(inputs_in(input))},
   };
   for (const auto& [name, bytes] : files) {
-    whole_[{step_, std::string(name)}] = bytes;
-    whole_[{kChat, std::string(name)}] = bytes;
+    files_[{step_, std::string(name)}] = bytes;
+    files_[{kChat, std::string(name)}] = bytes;
   }
   // Streams start empty, even if an earlier attempt left some text.
   for (const char* const name : {"stream.md", "stream.jsonl", "chunks.jsonl", "unknowns.jsonl"}) {
-    whole_[{step_, name}] = "";
+    files_[{step_, name}] = "";
   }
   pending_[{kChat, "steps.jsonl"}] =
       json::object_of("step", step_.value, "model", json::take(model), "prompt", prompt) + "\n";
 }
 
-void StepRecorder::note(const Result<>& result) {
+void StepRecorder::record_failure(const Result<>& result) {
   if (!result) {
     const std::lock_guard lock(mutex_);
     failure_ = failure_.value_or(result.error());
@@ -312,7 +307,7 @@ void StepRecorder::add(Step step, std::string_view name, std::string_view bytes)
 // The parts for replay and the chunks of the provider, which are identical here because all
 // providers have one form.
 void StepRecorder::add_part(std::string json) {
-  json = in_one_line(std::move(json));
+  replace_line_ends(json);
   json += '\n';
   add(step_, "stream.jsonl", json);
   add(step_, "chunks.jsonl", json);
@@ -329,7 +324,8 @@ void StepRecorder::on_thinking(std::string_view text) {
 }
 
 void StepRecorder::on_raw(const RawJson& block) {
-  const std::string chunk = in_one_line(std::string(block.text()));
+  std::string chunk(block.text());
+  replace_line_ends(chunk);
   add(step_, "chunks.jsonl", cat(R"({"type":"raw","rawValue":)", chunk, "}\n"));
   add(step_, "unknowns.jsonl", cat(R"(["Unknown chunk.type",)", chunk, "]\n"));
 }
@@ -371,26 +367,26 @@ void StepRecorder::on_failure(const Error& error) {
 void StepRecorder::write_files(const Files& files) {
   for (const auto& [location, bytes] : files) {
     const auto& [step, name] = location;
-    const auto there = artefacts_.find_artefact(session_, step, name);
-    if (there && *there == std::nullopt) {
-      note(artefacts_.append_artefact(session_, step, name, bytes));
-    } else if (!there || *there != bytes) {
-      note(artefacts_.save_artefact(session_, step, name, bytes));
+    const auto existing = artefacts_.find_artefact(session_, step, name);
+    if (existing && *existing == std::nullopt) {
+      record_failure(artefacts_.append_artefact(session_, step, name, bytes));
+    } else if (!existing || *existing != bytes) {
+      record_failure(artefacts_.save_artefact(session_, step, name, bytes));
     }
   }
 }
 
 void StepRecorder::write_pending() {
-  Files whole;
+  Files files;
   Files pending;
   {
     const std::lock_guard lock(mutex_);
-    whole.swap(whole_);
+    files.swap(files_);
     pending.swap(pending_);
   }
-  write_files(whole);
+  write_files(files);
   for (const auto& [location, bytes] : pending) {
-    note(artefacts_.append_artefact(session_, location.first, location.second, bytes));
+    record_failure(artefacts_.append_artefact(session_, location.first, location.second, bytes));
   }
 }
 

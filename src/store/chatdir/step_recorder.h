@@ -68,7 +68,7 @@ class StepRecorder final : public TurnRecorder {
   void run(const std::stop_token& stop);
   void write_pending();
   void write_files(const Files& files);
-  void note(const Result<>& result);
+  void record_failure(const Result<>& result);
 
   Artefacts& artefacts_;
   const SessionId session_;
@@ -78,7 +78,7 @@ class StepRecorder final : public TurnRecorder {
   Files results_;                             // the results, written at the end
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  Files whole_;                   // guarded by mutex_: files to be written
+  Files files_;                   // guarded by mutex_: files to be written
   Files pending_;                 // guarded by mutex_: bytes to be appended to files
   std::optional<Error> failure_;  // guarded by mutex_
   std::jthread thread_;           // the last member, because it uses all others

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kUsageBytesMax = std::int64_t{1} << 20;
 constexpr std::int64_t kChunksEndBytes = 64 << 10;
 
-void take_cost(std::string_view json, Usage& usage) {
+void read_cost(std::string_view json, Usage& usage) {
   if (const auto cost = Money::parse(json::find_member(json, "cost")); cost) {
     usage.cost = cost;
     usage.price_source = "provider";
@@ -47,21 +47,21 @@ Result<std::string> end_of(const fs::path& file) {
   std::string end(static_cast<std::size_t>(std::min<std::int64_t>(status.st_size, kChunksEndBytes)),
                   '\0');
   const std::int64_t from = status.st_size - static_cast<std::int64_t>(end.size());
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd->get(), end, from, file));
-  end.resize(got);
+  REPRISE_ASSIGN(const std::size_t count, read_at(fd->get(), end, from, file));
+  end.resize(count);
   return end;
 }
 
 // Reads the cost of the last chunk that has one:
 // {"type":"raw","rawValue":{"usage":{"cost":0.001}}}.
-Result<> take_cost_of_chunks(const fs::path& file, Usage& usage) {
+Result<> read_cost_of_chunks(const fs::path& file, Usage& usage) {
   REPRISE_ASSIGN(const std::string end, end_of(file));
-  for (std::string_view rest = end; !rest.empty() && !usage.cost;) {
-    const std::size_t before = rest.find_last_of('\n');
+  for (std::string_view remaining = end; !remaining.empty() && !usage.cost;) {
+    const std::size_t before = remaining.find_last_of('\n');
     const std::size_t line = before == std::string_view::npos ? 0 : before + 1;
-    const std::string_view chunk = json::find_member(rest.substr(line), "rawValue");
-    take_cost(json::find_member(chunk, "usage"), usage);
-    rest = rest.substr(0, line == 0 ? 0 : line - 1);
+    const std::string_view chunk = json::find_member(remaining.substr(line), "rawValue");
+    read_cost(json::find_member(chunk, "usage"), usage);
+    remaining = remaining.substr(0, line == 0 ? 0 : line - 1);
   }
   return {};
 }
@@ -75,7 +75,7 @@ Result<> add_step(Usage& sum, const fs::path& step) {
     return std::unexpected(json.error());
   }
   if (!usage.cost) {
-    REPRISE_TRY(take_cost_of_chunks(step / "chunks.jsonl", usage));
+    REPRISE_TRY(read_cost_of_chunks(step / "chunks.jsonl", usage));
   }
   add_usage(sum, usage);
   return {};
@@ -96,7 +96,7 @@ Usage step_usage_from_json(std::string_view json) {
   usage.reasoning.value = view["reasoningTokens"].count();
   usage.output.value = view["outputTokens"].count();
   usage.cached.value = view["cachedInputTokens"].count();
-  take_cost(json, usage);
+  read_cost(json, usage);
   return usage;
 }
 

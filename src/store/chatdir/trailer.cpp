@@ -8,7 +8,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/known_time.h"
-#include "store/chatdir/cursor.h"
+#include "store/chatdir/line_parser.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -141,13 +141,13 @@ bool read_written_trailer(std::string_view text, Trailer& trailer) {
   if (cursor.eat(R"(,"operation":)") && !(cursor.word(word) && read_operation(word, trailer))) {
     return false;
   }
-  std::string_view rest = trimmed(cursor.rest());
-  if (rest.starts_with(R"(,"state":)") && rest.ends_with(kMarkEnd)) {
-    rest.remove_prefix(kStateKeyBytes);
-    trailer.state = rest.substr(0, rest.size() - kMarkEnd.size());
+  std::string_view remaining = trimmed(cursor.rest());
+  if (remaining.starts_with(R"(,"state":)") && remaining.ends_with(kMarkEnd)) {
+    remaining.remove_prefix(kStateKeyBytes);
+    trailer.state = remaining.substr(0, remaining.size() - kMarkEnd.size());
     return true;
   }
-  return rest == kMarkEnd;
+  return remaining == kMarkEnd;
 }
 
 std::optional<FoundTrailer> find_trailer(std::string_view bytes) {

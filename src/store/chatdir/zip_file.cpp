@@ -106,8 +106,8 @@ struct ZipWriter::State {
   std::int64_t bytes = 0;
   std::set<std::string, std::less<>> names = {};  // of entries
 
-  State(const Zip& functions, ZipTarget into, Packing how_packed)
-      : zip(functions), target(std::move(into)), packing(how_packed) {}
+  State(const Zip& functions, ZipTarget into, Packing packing_of_entries)
+      : zip(functions), target(std::move(into)), packing(packing_of_entries) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   State(State&&) = delete;
@@ -118,8 +118,8 @@ struct ZipWriter::State {
     }
   }
 
-  Error error(std::string_view what) const {
-    return {Code::io, cat("cannot ", what, " ", target.file.native(), ": ", zip.why(archive))};
+  Error error(std::string_view action) const {
+    return {Code::io, cat("cannot ", action, " ", target.file.native(), ": ", zip.why(archive))};
   }
 
   // Of adding the file.
@@ -129,7 +129,7 @@ struct ZipWriter::State {
   }
 
   // An unused name for the entry of a file.
-  std::string take_name(std::string_view name) {
+  std::string unused_name(std::string_view name) {
     std::string unused = name_of_entry(name);
     const bool is_folder = unused.ends_with('/');
     while (!names.insert(unused).second) {
@@ -175,11 +175,11 @@ struct ZipWriter::State {
     if (near != seconds) {
       append_number(exact, seconds, kSecondsBytes);
     }
-    const std::vector<zip_uint8_t> own_name(name.begin(), name.end());
+    const std::vector<zip_uint8_t> file_name(name.begin(), name.end());
     const bool done =
         zip.set_attributes(archive, index, 0, ZIP_OPSYS_UNIX, status.st_mode << 16U) == 0 &&
         set_field(index, kTimeField, time) && set_field(index, kNanosecondsField, exact) &&
-        (name == entry || set_field(index, kNameField, own_name));
+        (name == entry || set_field(index, kNameField, file_name));
     return done ? Result<>() : std::unexpected(error_of(name));
   }
 
@@ -188,7 +188,7 @@ struct ZipWriter::State {
     if (source == nullptr) {
       return std::unexpected(error_of(name));
     }
-    const std::string entry = take_name(name);
+    const std::string entry = unused_name(name);
     const zip_int64_t index = zip.add(archive, entry.c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
       zip.source_free(source);
@@ -241,7 +241,7 @@ Result<> ZipWriter::add_bytes(std::string_view name, const fs::path& file, std::
 
 Result<> ZipWriter::add_folder(std::string_view name, const fs::path& folder) {
   REPRISE_ASSIGN(const struct stat status, get_status(folder));
-  const std::string entry = state_->take_name(name);
+  const std::string entry = state_->unused_name(name);
   const zip_int64_t index =
       state_->zip.add_folder(state_->archive, entry.c_str(), ZIP_FL_ENC_UTF_8);
   if (index < 0) {
@@ -391,8 +391,8 @@ Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
     if (!names.add(name)) {
       return state_->refused(name, "is in the archive twice");
     }
-    const auto left = static_cast<zip_uint64_t>(kUnpackedBytesMax - total);
-    if (entry.size > left) {
+    const auto remaining = static_cast<zip_uint64_t>(kUnpackedBytesMax - total);
+    if (entry.size > remaining) {
       return state_->refused(name, cat("makes it more than ", kUnpackedBytesMax, " bytes"));
     }
     total += static_cast<std::int64_t>(entry.size);
@@ -430,18 +430,18 @@ Result<> ZipReader::read(const Entry& entry,
   std::array<char, 65536> piece;
   std::int64_t total = 0;
   while (true) {
-    const zip_int64_t got = zip.read(stream.get(), piece.data(), piece.size());
-    if (got < 0) {
+    const zip_int64_t count = zip.read(stream.get(), piece.data(), piece.size());
+    if (count < 0) {
       return state_->refused(entry.name, "is damaged");
     }
-    total += got;
-    if (total > entry.size || (got == 0 && total != entry.size)) {
+    total += count;
+    if (total > entry.size || (count == 0 && total != entry.size)) {
       return state_->refused(entry.name, "does not have the size that it declares");
     }
-    if (got == 0) {
+    if (count == 0) {
       return {};
     }
-    REPRISE_TRY(sink(std::string_view(piece.data(), static_cast<std::size_t>(got))));
+    REPRISE_TRY(sink(std::string_view(piece.data(), static_cast<std::size_t>(count))));
   }
 }
 

@@ -36,7 +36,7 @@ zip_int64_t describe_file(const struct stat& status, void* data, zip_uint64_t si
   return sizeof(zip_stat_t);
 }
 
-zip_int64_t tell_error(int zip_error, int os_errno, void* data, zip_uint64_t size) {
+zip_int64_t report_error(int zip_error, int os_errno, void* data, zip_uint64_t size) {
   const std::array<int, 2> codes = {os_errno == 0 ? ZIP_ER_OK : zip_error, os_errno};
   if (size < sizeof codes) {
     return kFailed;
@@ -58,14 +58,14 @@ class FileReader {
     return 0;
   }
   zip_int64_t read(void* data, zip_uint64_t size) {
-    ssize_t got = 0;
+    ssize_t count = 0;
     do {
-      got = ::read(source_.fd.get(), data, size);
-    } while (got < 0 && errno == EINTR);
-    return got < 0 ? fail_with(errno) : got;
+      count = ::read(source_.fd.get(), data, size);
+    } while (count < 0 && errno == EINTR);
+    return count < 0 ? fail_with(errno) : count;
   }
-  zip_int64_t fail_with(int why) {
-    source_.os_errno = why;
+  zip_int64_t fail_with(int error) {
+    source_.os_errno = error;
     return kFailed;
   }
 
@@ -99,8 +99,8 @@ class ZipFileWriter {
     return ::fstat(target_.fd.get(), &status) != 0 ? fail_with(errno)
                                                    : describe_file(status, data, size);
   }
-  zip_int64_t fail_with(int why) {
-    target_.os_errno = why;
+  zip_int64_t fail_with(int error) {
+    target_.os_errno = error;
     return kFailed;
   }
 
@@ -136,7 +136,7 @@ zip_int64_t use_file_source(void* source, void* data, zip_uint64_t size, zip_sou
     case ZIP_SOURCE_STAT:
       return describe_file(file.status, data, size);
     case ZIP_SOURCE_ERROR:
-      return tell_error(ZIP_ER_READ, file.os_errno, data, size);
+      return report_error(ZIP_ER_READ, file.os_errno, data, size);
     case ZIP_SOURCE_FREE:
       return 0;  // owned by ZipWriter
     default:
@@ -159,7 +159,7 @@ zip_int64_t use_zip_target(void* target, void* data, zip_uint64_t size, zip_sour
     case ZIP_SOURCE_TELL_WRITE:
       return writer.tell();
     case ZIP_SOURCE_ERROR:
-      return tell_error(ZIP_ER_WRITE, zip.os_errno, data, size);
+      return report_error(ZIP_ER_WRITE, zip.os_errno, data, size);
     // A new file, complete when finish() has returned.
     case ZIP_SOURCE_OPEN:
     case ZIP_SOURCE_CLOSE:

@@ -41,12 +41,8 @@ Result<SessionId> id_of_path(const fs::path& absolute) {
                               digits.substr(20)));
 }
 
-}  // namespace
-
-namespace {
-
-std::optional<SessionId> id_in(std::string_view rest) {
-  auto parsed = SessionId::parse(JsonView(rest)["id"].text());
+std::optional<SessionId> id_in(std::string_view sidecar) {
+  auto parsed = SessionId::parse(JsonView(sidecar)["id"].text());
   return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
 }
 
@@ -60,23 +56,24 @@ class Reader {
 
   Document run() {
     json::Scanner scanner(bytes_);
-    const bool whole = scanner.kind() == json::Kind::object &&
-                       scanner.object([&](std::string_view name) { return member(scanner, name); });
-    if (!whole || !scanner.end()) {
-      Document none;
-      none.unreadable =
+    const bool is_valid =
+        scanner.kind() == json::Kind::object &&
+        scanner.object([&](std::string_view name) { return member(scanner, name); });
+    if (!is_valid || !scanner.end()) {
+      Document empty;
+      empty.unreadable =
           damage(scanner.failed() ? scanner.fault().message : "it does not contain a JSON object");
-      return none;
+      return empty;
     }
     if (!utf8::is_valid(bytes_)) {
       set_unreadable("not valid UTF-8");
     }
-    const std::optional<SessionId> id = id_in(rest_);
+    const std::optional<SessionId> id = id_in(sidecar_);
     SessionInfo& info = session_.stored.session.info;
     info.id = id.value_or(info.id);
     if (id || !session_.raw_entries.empty() || !session_.stored.log->own.empty()) {
       finish(std::move(session_));
-    } else if (!rest_.empty()) {
+    } else if (!sidecar_.empty()) {
       set_unreadable("the member reprise names no session");
     }
     return std::move(document_);
@@ -103,9 +100,9 @@ class Reader {
       return false;
     }
     if (name == kSidecar) {
-      const bool fits = kind == json::Kind::object;
-      check(fits, !rest_.empty(), "reprise is not an object");
-      rest_ = fits ? raw : "";
+      const bool is_object = kind == json::Kind::object;
+      check(is_object, !sidecar_.empty(), "reprise is not an object");
+      sidecar_ = is_object ? raw : "";
     } else if (name == kMeta && kind != json::Kind::object) {
       set_unreadable("meta is not an object");
     } else {
@@ -121,35 +118,35 @@ class Reader {
   }
 
   // Of duplicate members, the last one is used.
-  void check(bool fits, bool is_second, std::string_view otherwise) {
-    if (!fits || is_second) {
-      set_unreadable(fits ? "it has a duplicate member" : otherwise);
+  void check(bool is_expected_kind, bool is_duplicate, std::string_view reason) {
+    if (!is_expected_kind || is_duplicate) {
+      set_unreadable(is_expected_kind ? "it has a duplicate member" : reason);
     }
   }
 
   bool conversation(json::Scanner& scanner, json::Kind kind) {
-    const bool fits = kind == json::Kind::array;
-    check(fits, std::exchange(has_conversation_, fits), "conversation is not a list");
+    const bool is_array = kind == json::Kind::array;
+    check(is_array, std::exchange(has_conversation_, is_array), "conversation is not a list");
     session_ = {.stored = {.session = {.info = {.id = session_.stored.session.info.id}}}};
-    if (!fits) {
+    if (!is_array) {
       return scanner.skip();
     }
     EncodedMessages& encoded = session_.encoded;
     encoded.text.reserve(scanner.rest().size());
-    const bool whole = scanner.array([&] { return entry(scanner); });
+    const bool is_valid = scanner.array([&] { return entry(scanner); });
     encoded.text.resize(encoded.ends.empty() ? 0 : encoded.ends.back());
-    return whole;
+    return is_valid;
   }
 
   bool entry(json::Scanner& scanner) {
     (void)scanner.kind();  // skips what is before the entry
     EncodedMessages& encoded = session_.encoded;
-    const std::string_view rest = scanner.rest();
-    encoded.text += kBetweenEntries;
+    const std::string_view before = scanner.rest();
+    encoded.text += kEntrySeparator;
     if (!append_entry(encoded.text, scanner)) {
       return false;
     }
-    const std::string_view raw = rest.substr(0, rest.size() - scanner.rest().size());
+    const std::string_view raw = before.substr(0, before.size() - scanner.rest().size());
     if (auto message = decode_entry(raw); message) {
       add_before(raw);
       encoded.ends.push_back(encoded.text.size());
@@ -184,7 +181,7 @@ class Reader {
   // program has appended entries since, those are encoded again with the next change, so that
   // "after" moves into the first of them.
   void add_after(FileSession& session) {
-    const std::string_view after = json::find_member(rest_, "after");
+    const std::string_view after = json::find_member(sidecar_, "after");
     if (after.empty()) {
       return;
     }
@@ -230,10 +227,10 @@ class Reader {
     Session& value = stored.session;
     add_native(origin_.project, document_.extra, stored);
     const Time written = value.info.updated_at;
-    if (!rest_.empty() && !add_session_sidecar(stored, rest_)) {
+    if (!sidecar_.empty() && !add_session_sidecar(stored, sidecar_)) {
       set_unreadable("the member reprise cannot be read");
     }
-    const std::string_view written_todos = json::find_member(rest_, "todos");
+    const std::string_view written_todos = json::find_member(sidecar_, "todos");
     if (auto todos = todos_from_json(written_todos); todos) {
       stored.todos = *std::move(todos);
     } else if (!written_todos.empty()) {
@@ -245,9 +242,9 @@ class Reader {
       value.info.updated_at = written;
     }
     // The session's extra fields are removed from the document; all others remain the file's.
-    const std::set<std::string_view> own = names_of(value.extra);
-    std::erase_if(document_.extra, [&own](const ExtraField& member) {
-      return !is_default(member.name) && member.name != kMeta && own.contains(member.name);
+    const std::set<std::string_view> names = names_of(value.extra);
+    std::erase_if(document_.extra, [&names](const ExtraField& member) {
+      return !is_default(member.name) && member.name != kMeta && names.contains(member.name);
     });
     document_.sessions.push_back(std::move(session));
   }
@@ -258,7 +255,7 @@ class Reader {
   std::map<std::string, std::size_t> indexes_;  // of the members in `extra`
   FileSession session_;
   bool has_conversation_ = false;
-  std::string_view rest_;
+  std::string_view sidecar_;
 };
 
 }  // namespace

@@ -50,15 +50,15 @@ bool is_unanswered(std::span<const SharedMessage> messages) {
   if (messages.front()->role != role::kUser) {
     return false;
   }
-  const auto rest = messages.subspan(1);
-  const auto next = std::ranges::find_if(rest, [](const SharedMessage& message) {
+  const auto later = messages.subspan(1);
+  const auto next = std::ranges::find_if(later, [](const SharedMessage& message) {
     return has_entry(*message) && message->role != role::kSystem;
   });
-  if (next != rest.end()) {
+  if (next != later.end()) {
     return (*next)->role == role::kUser;
   }
   // Calls may still be answered, and an interrupted answer continued.
-  return std::ranges::any_of(rest,
+  return std::ranges::any_of(later,
                              [](const SharedMessage& message) { return is_answer(*message); });
 }
 
@@ -73,9 +73,9 @@ Extra members_in(const Extra& extra) {
   Extra members;
   std::set<std::string_view> names;
   for (const ExtraField& field : extra) {
-    const bool taken = is_default(field.name) || field.name == kConversation ||
-                       field.name == kSidecar || names.contains(field.name);
-    if (!taken && (field.name != kMeta || is_meta(field.value))) {
+    const bool is_reserved = is_default(field.name) || field.name == kConversation ||
+                             field.name == kSidecar || names.contains(field.name);
+    if (!is_reserved && (field.name != kMeta || is_meta(field.value))) {
       names.insert(field.name);
       members.push_back(field);
     }
@@ -88,14 +88,14 @@ void fill_in_defaults(Document& document) {
   const bool is_new = document.extra.empty() && !document.sessions.empty();
   const Extra config =
       is_new ? extra_from_json(document.sessions.front().stored.session.config.text()) : Extra{};
-  const bool from_such_a_file = json::find_field(config, "provider") != nullptr &&
-                                json::find_field(config, "base_url") != nullptr;
-  for (const auto& [name, otherwise] : kDefaults) {
-    const RawJson* const taken_over = from_such_a_file ? json::find_field(config, name) : nullptr;
+  const bool is_copied = json::find_field(config, "provider") != nullptr &&
+                         json::find_field(config, "base_url") != nullptr;
+  for (const auto& [name, default_value] : kDefaults) {
+    const RawJson* const copied = is_copied ? json::find_field(config, name) : nullptr;
     if (json::find_field(document.extra, name) == nullptr &&
-        (taken_over != nullptr || otherwise != "null")) {
+        (copied != nullptr || default_value != "null")) {
       json::set_field(document.extra, name,
-                      taken_over != nullptr ? *taken_over : json::take(otherwise));
+                      copied != nullptr ? *copied : json::take(default_value));
     }
   }
 }
@@ -169,15 +169,15 @@ class Writer {
     auto entry = std::ranges::lower_bound(session.raw_entries, entries, {}, &RawEntry::before);
     const auto& messages = session.stored.log->own;
     for (; encoded.count < std::ssize(messages); ++encoded.count) {
-      const auto from_here = std::span(messages).subspan(static_cast<std::size_t>(encoded.count));
-      const Message& message = *from_here.front();
-      if (!has_entry(message) || is_unanswered(from_here)) {
+      const auto remaining = std::span(messages).subspan(static_cast<std::size_t>(encoded.count));
+      const Message& message = *remaining.front();
+      if (!has_entry(message) || is_unanswered(remaining)) {
         before.push_back(message);
       } else {
         for (; entry != session.raw_entries.end() && entry->before <= encoded.count; ++entry) {
-          encoded.text.append(kBetweenEntries).append(respell_entry(entry->json.text()));
+          encoded.text.append(kEntrySeparator).append(format_entry(entry->json.text()));
         }
-        encoded.text.append(kBetweenEntries).append(encode_entry(message, before));
+        encoded.text.append(kEntrySeparator).append(encode_entry(message, before));
         before.clear();
       }
       encoded.ends.push_back(encoded.text.size());
@@ -197,7 +197,7 @@ class Writer {
       const std::int64_t entries = session->encoded.count - std::ssize(after_last_entry(*session));
       for (const RawEntry& entry : session->raw_entries) {
         if (entry.before >= entries) {
-          add(cat(kBetweenEntries, respell_entry(entry.json.text())));
+          add(cat(kEntrySeparator, format_entry(entry.json.text())));
         }
       }
       out_ += out_.size() > start ? "\n  " : "";
@@ -211,15 +211,15 @@ class Writer {
     if (session != nullptr) {
       const Session& value = session->stored.session;
       const Extra members = members_in(value.extra);
-      if (const RawJson* const own = json::find_field(members, kMeta); own != nullptr) {
-        meta.others = extra_from_json(own->text());
+      if (const RawJson* const member = json::find_field(members, kMeta); member != nullptr) {
+        meta.others = extra_from_json(member->text());
       }
       meta.last_updated =
           !is_known(value.info.updated_at) ? std::nullopt : std::optional(value.info.updated_at);
     }
     std::string text = "{\n    \"last_updated\": ";
     text += meta.last_updated ? json::quoted(format_milliseconds(*meta.last_updated)) : "null";
-    text += ",\n    \"total_turns\": " + grown(meta.total_turns, answers);
+    text += ",\n    \"total_turns\": " + add_turns(meta.total_turns, answers);
     for (const ExtraField& field : meta.others) {
       text.append(",\n    ").append(json::quoted(field.name)).append(": ");
       text += field.value.text();
@@ -230,16 +230,16 @@ class Writer {
   }
 
   Extra unknown_members(const FileSession* session) const {
-    Extra own = session == nullptr ? Extra{} : members_in(session->stored.session.extra);
-    std::erase_if(own, [](const ExtraField& field) { return field.name == kMeta; });
+    Extra fields = session == nullptr ? Extra{} : members_in(session->stored.session.extra);
+    std::erase_if(fields, [](const ExtraField& field) { return field.name == kMeta; });
     Extra merged;
-    const std::set<std::string_view> names = names_of(own);
+    const std::set<std::string_view> names = names_of(fields);
     for (const ExtraField& field : document_.extra) {
       if (!is_default(field.name) && field.name != kMeta && !names.contains(field.name)) {
         merged.push_back(field);
       }
     }
-    merged.insert(merged.end(), own.begin(), own.end());
+    merged.insert(merged.end(), fields.begin(), fields.end());
     return merged;
   }
 

@@ -20,7 +20,7 @@ constexpr std::string_view kBefore = "before";
 
 bool read_usage(json::Scanner& scanner, Message& message) {
   Usage usage;
-  const bool whole = scanner.object([&](std::string_view name) {
+  const bool is_valid = scanner.object([&](std::string_view name) {
     if (name == "prompt_tokens") {
       return model::read_field(scanner, name, usage.input.value, usage.extra);
     }
@@ -44,7 +44,7 @@ bool read_usage(json::Scanner& scanner, Message& message) {
     return true;
   });
   message.usage = std::move(usage);
-  return whole;
+  return is_valid;
 }
 
 bool read_timestamp(json::Scanner& scanner, Message& message) {
@@ -61,33 +61,33 @@ bool read_timestamp(json::Scanner& scanner, Message& message) {
   return true;
 }
 
-// An entry while it is read: the values of its own members, and the member with the remaining ones.
-struct Read {
+// An entry while it is read.
+struct Entry {
   Message message;
   bool has_role = false;
   bool has_content = false;
-  std::string_view rest = {};
+  std::string_view sidecar = {};
 };
 
-bool read_content(json::Scanner& scanner, Read& read) {
+bool read_content(json::Scanner& scanner, Entry& entry) {
   TextBlock block;
-  read.has_content = scanner.string(block.text);
-  read.message.blocks.clear();
+  entry.has_content = scanner.string(block.text);
+  entry.message.blocks.clear();
   if (!block.text.empty()) {
-    read.message.blocks.emplace_back(std::move(block));
+    entry.message.blocks.emplace_back(std::move(block));
   }
-  return read.has_content;
+  return entry.has_content;
 }
 
-bool read_member(json::Scanner& scanner, std::string_view name, Read& read) {
+bool read_member(json::Scanner& scanner, std::string_view name, Entry& entry) {
   const json::Kind kind = scanner.kind();
-  Message& message = read.message;
+  Message& message = entry.message;
   if (name == "role" && kind == json::Kind::string) {
-    read.has_role = true;
+    entry.has_role = true;
     return scanner.string(message.role);
   }
   if (name == "content" && kind == json::Kind::string) {
-    return read_content(scanner, read);
+    return read_content(scanner, entry);
   }
   if (name == "timestamp") {
     return read_timestamp(scanner, message);
@@ -96,7 +96,7 @@ bool read_member(json::Scanner& scanner, std::string_view name, Read& read) {
     return read_usage(scanner, message);
   }
   if (name == kSidecar && kind == json::Kind::object) {
-    return scanner.raw(read.rest);
+    return scanner.raw(entry.sidecar);
   }
   if (name == "incomplete" && scanner.rest().starts_with("true")) {
     message.state = MessageState::incomplete;
@@ -105,12 +105,12 @@ bool read_member(json::Scanner& scanner, std::string_view name, Read& read) {
   return model::add_extra(scanner, name, message.extra);
 }
 
-bool is_taken(std::string_view name) {
+bool is_reserved(std::string_view name) {
   return name == "role" || name == "content" || name == kSidecar;
 }
 
 std::string usage_text(const Usage& usage, const std::string& model) {
-  MemberLines writer(kEntryDepth + 1);
+  IndentedObject writer(kEntryDepth + 1);
   writer.raw("prompt_tokens", std::to_string(usage.input.value));
   writer.raw("completion_tokens", std::to_string(usage.output.value));
   if (usage.cost) {
@@ -122,7 +122,7 @@ std::string usage_text(const Usage& usage, const std::string& model) {
   return writer.object();
 }
 
-void write_native(MemberLines& writer, const Message& message) {
+void write_native(IndentedObject& writer, const Message& message) {
   writer.text("role", message.role);
   writer.text("content", plain_text(message));
   if (is_known(message.created_at) && json::find_field(message.extra, "timestamp") == nullptr) {
@@ -136,7 +136,7 @@ void write_native(MemberLines& writer, const Message& message) {
     writer.raw("incomplete", "true");
   }
   for (const ExtraField& field : message.extra) {
-    if (!is_taken(field.name)) {
+    if (!is_reserved(field.name)) {
       writer.raw(field.name, field.value.text());
     }
   }
@@ -146,34 +146,35 @@ void write_native(MemberLines& writer, const Message& message) {
 
 std::optional<Message> decode_entry(std::string_view json) {
   json::Scanner scanner(json);
-  Read read;
+  Entry entry;
   if (scanner.kind() != json::Kind::object) {
     return std::nullopt;
   }
-  const bool whole =
-      scanner.object([&](std::string_view name) { return read_member(scanner, name, read); });
-  if (!whole || !read.has_role || !read.has_content) {
+  const bool is_valid =
+      scanner.object([&](std::string_view name) { return read_member(scanner, name, entry); });
+  if (!is_valid || !entry.has_role || !entry.has_content) {
     return std::nullopt;
   }
-  if (!read.rest.empty() && !add_message_sidecar(read.message, read.rest)) {
-    read.message.extra.push_back({std::string(kSidecar), json::take(read.rest)});
+  if (!entry.sidecar.empty() && !add_message_sidecar(entry.message, entry.sidecar)) {
+    entry.message.extra.push_back({std::string(kSidecar), json::take(entry.sidecar)});
   }
-  return std::move(read.message);
+  return std::move(entry.message);
 }
 
 std::string encode_entry(const Message& message, const std::vector<Message>& before) {
-  MemberLines writer(kEntryDepth);
+  IndentedObject writer(kEntryDepth);
   write_native(writer, message);
   std::string text = writer.object();
   // What a reader would get from these members alone.
   const auto native = decode_entry(text);
-  std::string rest = native ? message_sidecar(message, *native) : std::string();
+  std::string sidecar = native ? message_sidecar(message, *native) : std::string();
   if (!before.empty()) {
-    const std::string others = rest.empty() ? "}" : cat(",", std::string_view(rest).substr(1));
-    rest = cat("{\"", kBefore, "\":", messages_to_json(before), others);
+    const std::string others =
+        sidecar.empty() ? "}" : cat(",", std::string_view(sidecar).substr(1));
+    sidecar = cat("{\"", kBefore, "\":", messages_to_json(before), others);
   }
-  if (!rest.empty()) {
-    writer.raw(kSidecar, rest);
+  if (!sidecar.empty()) {
+    writer.raw(kSidecar, sidecar);
     text = writer.object();
   }
   return text;
@@ -199,12 +200,12 @@ bool has_entry(const Message& message) {
           (has_words || !has(std::type_identity<ToolResultBlock>())));
 }
 
-std::string respell_entry(std::string_view json) {
-  return respelled(json, kEntryDepth);
+std::string format_entry(std::string_view json) {
+  return formatted(json, kEntryDepth);
 }
 
 bool append_entry(std::string& out, json::Scanner& scanner) {
-  return append_respelled(out, scanner, kEntryDepth);
+  return append_formatted(out, scanner, kEntryDepth);
 }
 
 bool is_answer(const Message& message) {

@@ -18,14 +18,14 @@ bool has_entry(const Message& message);
 std::optional<Message> decode_entry(std::string_view json);
 
 // The separator of two entries; before the first entry, it is written without the comma.
-inline constexpr std::string_view kBetweenEntries = ",\n    ";
+inline constexpr std::string_view kEntrySeparator = ",\n    ";
 
 // Formatted for its position in the file: the first line is not indented, the others are.
 std::string encode_entry(const Message& message, const std::vector<Message>& before);
 // The messages before the entry that have none of their own. nullopt if they cannot be read.
 std::optional<std::vector<Message>> messages_before(std::string_view entry);
 // The same for an entry that was read: the order of its members and their values are unchanged.
-std::string respell_entry(std::string_view json);
+std::string format_entry(std::string_view json);
 // Appends the scanner's next entry. Returns false, with `out` partly written, if it is not valid
 // JSON.
 bool append_entry(std::string& out, json::Scanner& scanner);

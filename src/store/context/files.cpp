@@ -25,7 +25,7 @@ class ContextFiles final : public OneFile {
   // The file's path must be absolute and not a link.
   explicit ContextFiles(Origin origin) : OneFile(origin.file), origin_(std::move(origin)) {}
 
-  SourceCapabilities holds() const override {
+  SourceCapabilities capabilities() const override {
     return {.many_sessions = false, .many_folders = false, .open_questions = false};
   }
   bool stores_whole_turns() const override { return true; }
@@ -75,8 +75,8 @@ Result<fs::path> ContextFiles::partial_file(const SessionId& id) const {
 }
 
 std::string ContextFiles::pending_bytes_for(const fs::path& copy, std::string bytes) const {
-  const auto there = origin_of(copy);
-  if (!there) {
+  const auto copied = origin_of(copy);
+  if (!copied) {
     return bytes;
   }
   const auto member = [](const SessionId& id) {
@@ -84,7 +84,7 @@ std::string ContextFiles::pending_bytes_for(const fs::path& copy, std::string by
   };
   const std::string old = member(origin_.unnamed);
   if (const auto at = bytes.find(old); at < bytes.find('\n')) {
-    bytes.replace(at, old.size(), member(there->unnamed));
+    bytes.replace(at, old.size(), member(copied->unnamed));
   }
   return bytes;
 }
@@ -135,7 +135,7 @@ Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& f
   REPRISE_ASSIGN(const std::filesystem::path target, store::resolved_path(file));
   REPRISE_ASSIGN(store::context::Origin origin, store::context::origin_of(target));
   auto files = std::make_unique<store::context::ContextFiles>(std::move(origin));
-  REPRISE_TRY(store::check_one_file(*files, file, options));
+  REPRISE_TRY(store::check_file_exists(*files, file, options));
   return store::make_document_store(std::move(files), options);
 }
 

@@ -20,9 +20,9 @@ constexpr std::string_view kNewer = ".ai/config.json";
 
 // Parent folders may belong to others and be unreadable: treat their files as absent.
 Result<bool> is_accessible(const fs::path& path) {
-  const auto there = file_exists(path);
-  const bool is_closed = !there && there.error().os_errno == EACCES;
-  return is_closed ? Result<bool>(false) : there;
+  const auto exists = file_exists(path);
+  const bool is_denied = !exists && exists.error().os_errno == EACCES;
+  return is_denied ? Result<bool>(false) : exists;
 }
 
 // Checks the contents of the newer name, because other programs use that name, too.
@@ -41,9 +41,9 @@ Result<fs::path> file_in(const fs::path& folder) {
 }
 
 Result<fs::path> project_in(const fs::path& folder) {
-  for (const char* const mark : {".git", "package.json"}) {
-    REPRISE_ASSIGN(const bool has_mark, is_accessible(folder / mark));
-    if (has_mark) {
+  for (const char* const marker : {".git", "package.json"}) {
+    REPRISE_ASSIGN(const bool has_marker, is_accessible(folder / marker));
+    if (has_marker) {
       return folder;
     }
   }

@@ -30,8 +30,8 @@ std::string text_or_default(const Extra& members, std::string_view name) {
   if (auto text = text_of(json::find_field(members, name)); text) {
     return *std::move(text);
   }
-  const RawJson otherwise = json::take(default_of(name));
-  return text_of(&otherwise).value_or("");
+  const RawJson default_value = json::take(default_of(name));
+  return text_of(&default_value).value_or("");
 }
 
 Extra connection(const Extra& members) {
@@ -113,7 +113,7 @@ Meta read_meta(const RawJson* meta) {
   return read;
 }
 
-std::string grown(const std::string& total_turns, std::int64_t by) {
+std::string add_turns(const std::string& total_turns, std::int64_t by) {
   const auto number = parse_number<std::int64_t>(total_turns);
   return by == 0 || !number ? total_turns : std::to_string(*number + by);
 }
@@ -125,7 +125,7 @@ void subtract_turns(Extra& members, std::int64_t turns) {
   }
   Extra inner = extra_from_json(meta->text());
   const Meta read = read_meta(meta);
-  json::set_field(inner, kTotalTurns, json::take(grown(read.total_turns, -turns)));
+  json::set_field(inner, kTotalTurns, json::take(add_turns(read.total_turns, -turns)));
   json::set_field(members, kMeta, json::take(extra_to_json(inner)));
 }
 

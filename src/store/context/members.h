@@ -52,7 +52,7 @@ struct Meta {
 };
 Meta read_meta(const RawJson* meta);
 // The number of turns plus `by`; unchanged if it is not a number.
-std::string grown(const std::string& total_turns, std::int64_t by);
+std::string add_turns(const std::string& total_turns, std::int64_t by);
 
 // Subtracts `turns` from the count in the member `meta`, because they will be counted again.
 void subtract_turns(Extra& members, std::int64_t turns);

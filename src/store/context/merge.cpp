@@ -31,8 +31,8 @@ bool is_same(const SharedMessage& a, const SharedMessage& b) {
 
 // The latest operation, which is also in every later version of ours.
 const OperationId* last_operation(const StoredSession& stored) {
-  const auto last = std::ranges::max_element(stored.operations, {},
-                                             [](const auto& one) { return one.second.head; });
+  const auto last = std::ranges::max_element(
+      stored.operations, {}, [](const auto& operation) { return operation.second.head; });
   return last == stored.operations.end() ? nullptr : &last->first;
 }
 
@@ -89,27 +89,27 @@ class Merge {
       : ours_(ours), found_(std::move(found)), theirs_(found_.sessions.front()) {}
 
   Document run() {
-    const Messages& mine = ours_.stored.log->own;
-    const Messages& others = theirs_.stored.log->own;
-    const auto [end_of_mine, end_of_others] = std::ranges::mismatch(mine, others, is_same);
-    Turns ours = turns_of(end_of_mine, mine.end());
-    leave_out_replaced(ours);
+    const Messages& our_log = ours_.stored.log->own;
+    const Messages& their_log = theirs_.stored.log->own;
+    const auto [our_end, their_end] = std::ranges::mismatch(our_log, their_log, is_same);
+    Turns ours = turns_of(our_end, our_log.end());
+    remove_replaced(ours);
     if (ours.end_of_first.empty() && ours.turns.empty()) {
       return std::move(found_);
     }
-    const Turns theirs = turns_of(end_of_others, others.end());
+    const Turns theirs = turns_of(their_end, their_log.end());
     if (!ours.turns.empty() && !theirs.turns.empty() &&
         is_same_turn(ours.turns.back(), theirs.turns.back())) {
       ours.turns.pop_back();
     }
-    const auto common = static_cast<std::size_t>(end_of_others - others.begin());
+    const auto common = static_cast<std::size_t>(their_end - their_log.begin());
     combine(common, by_time(ours, theirs));
     return std::move(found_);
   }
 
  private:
   // Messages replaced in our version were removed on purpose.
-  void leave_out_replaced(Turns& turns) const {
+  void remove_replaced(Turns& turns) const {
     const auto was_replaced = [this](const SharedMessage& message) {
       return std::ranges::any_of(theirs_.stored.replaced,
                                  [&](const SharedMessage& old) { return is_same(old, message); });
@@ -124,7 +124,7 @@ class Merge {
   void combine(std::size_t common, const Messages& tail) {
     const Messages theirs = theirs_.stored.log->own;
     StoredSession merged = ours_.stored;
-    take_session(merged);
+    merge_session(merged);
     merged.log = std::make_shared<Log>();
     merged.log->own.assign(theirs.begin(), theirs.begin() + static_cast<std::ptrdiff_t>(common));
     for (const SharedMessage& message : tail) {
@@ -143,7 +143,7 @@ class Merge {
   }
 
   // The settings and unknown members come from theirs, everything else from ours.
-  void take_session(StoredSession& merged) const {
+  void merge_session(StoredSession& merged) const {
     const Session& theirs = theirs_.stored.session;
     Session& session = merged.session;
     session.system_prompt = theirs.system_prompt;

@@ -1,4 +1,3 @@
-
 // The capabilities of document stores.
 
 #include <filesystem>

@@ -4,6 +4,7 @@
 // defines bytes and file names; the rules of a store (who may write when, what an append is) are in
 // document_store.h.
 
+#include <algorithm>
 #include <filesystem>  // IWYU pragma: export
 
 #include "reprise/store.h"
@@ -50,7 +51,7 @@ struct FileSession {
   std::vector<Damage> damage = {};         // parts of the file that could not be read
   std::vector<Damage> gaps = {};           // parts that never existed: reported, but not as damage
   EncodedMessages encoded = {};
-  std::vector<PreservedText> spelled = {};
+  std::vector<PreservedText> preserved = {};
 };
 
 // A new session with the given fields, except those derived from messages.
@@ -70,6 +71,14 @@ struct Document {
   std::optional<Damage> unreadable = {};
 };
 
+inline auto has_id(const SessionId& id) {
+  return [&id](const FileSession& session) { return session.stored.session.info.id == id; };
+}
+// The session's position in the document.
+auto find_session(auto& document, const SessionId& id) {
+  return std::ranges::find_if(document.sessions, has_id(id));
+}
+
 // The first part of the suffix of quarantined files.
 inline constexpr std::string_view kQuarantineSuffix = "bak";
 
@@ -80,7 +89,7 @@ class DocumentFormat {
   virtual ~DocumentFormat() = default;
 
   // What its sessions can hold. The store adds the interfaces.
-  virtual SourceCapabilities holds() const = 0;
+  virtual SourceCapabilities capabilities() const = 0;
   // Larger files are refused: invalid_argument when reading, unsupported when writing.
   virtual std::int64_t file_bytes_max() const { return std::int64_t{1} << 30; }
   // The suffix of quarantined files: FILE.SUFFIX, beginning with kQuarantineSuffix.

@@ -12,7 +12,6 @@
 #include "store/document/documents.h"
 #include "store/document/partial_file.h"
 #include "store/paths.h"
-#include "store/quarantine.h"
 #include "store/rules.h"
 
 namespace reprise::store {
@@ -42,26 +41,32 @@ bool is_damaged(const Document& document) {
                              [](const FileSession& session) { return !session.damage.empty(); });
 }
 
-// Renames the files beside a single-file store, before the store's file itself is renamed.
-Result<> move_beside(const fs::path& temporary, const fs::path& target) {
-  const std::string begin = cat(temporary.filename().native(), ".");
-  REPRISE_ASSIGN(const auto entries, list_if_exists(folder_of(temporary)));
+// The suffixes of the files beside a single-file store.
+Result<std::vector<std::string>> suffixes_beside(const fs::path& file) {
+  const std::string name = file.filename().native();
+  std::vector<std::string> suffixes;
+  REPRISE_ASSIGN(const auto entries, list_if_exists(folder_of(file)));
   for (const fs::directory_entry& entry : entries) {
-    const std::string name = entry.path().filename().native();
-    if (name.starts_with(begin)) {
-      REPRISE_TRY(move_file(entry.path(), beside(target, name.substr(begin.size() - 1))));
+    if (const std::string other = entry.path().filename(); other.starts_with(name + ".")) {
+      suffixes.push_back(other.substr(name.size()));
     }
+  }
+  return suffixes;
+}
+
+// Before the store's file itself is renamed.
+Result<> move_beside(const fs::path& temporary, const fs::path& target) {
+  REPRISE_ASSIGN(const auto suffixes, suffixes_beside(temporary));
+  for (const std::string& suffix : suffixes) {
+    REPRISE_TRY(move_file(beside(temporary, suffix), beside(target, suffix)));
   }
   return {};
 }
 
 Result<> remove_with_beside(const fs::path& temporary) {
-  const std::string begin = cat(temporary.filename().native(), ".");
-  REPRISE_ASSIGN(const auto entries, list_if_exists(folder_of(temporary)));
-  for (const fs::directory_entry& entry : entries) {
-    if (entry.path().filename().native().starts_with(begin)) {
-      REPRISE_TRY(remove_tree(entry.path()));
-    }
+  REPRISE_ASSIGN(const auto suffixes, suffixes_beside(temporary));
+  for (const std::string& suffix : suffixes) {
+    REPRISE_TRY(remove_tree(beside(temporary, suffix)));
   }
   return remove_tree(temporary);
 }
@@ -69,9 +74,9 @@ Result<> remove_with_beside(const fs::path& temporary) {
 // `fill` writes to a temporary path beside the target; when it is complete, it is renamed to the
 // target.
 Result<> create_atomically(
-    const fs::path& named,
+    const fs::path& path,
     const std::function<Result<>(const fs::path& staging, const fs::path& target)>& fill) {
-  REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
+  REPRISE_ASSIGN(const fs::path target, resolve_folder_of(path));
   REPRISE_TRY(check_new(target));
   REPRISE_TRY(make_private_folders(folder_of(target)));
   const fs::path temporary = beside(target, cat(".reprise-", ::getpid(), ".tmp"));
@@ -105,8 +110,8 @@ Result<> write_file(const fs::path& file, const std::string& bytes) {
 
 }  // namespace
 
-DocumentMaintenance::DocumentMaintenance(const DocumentFormat& files, Documents& documents)
-    : format_(files), documents_(documents), progress_(documents.options().on_progress) {}
+DocumentMaintenance::DocumentMaintenance(const DocumentFormat& format, Documents& documents)
+    : format_(format), documents_(documents), progress_(documents.options().on_progress) {}
 
 void DocumentMaintenance::report_progress(std::string_view work, std::int64_t done,
                                           std::size_t total) const {
@@ -160,11 +165,7 @@ void DocumentMaintenance::verify_pending_turn(VerifyReport& report) const {
   if (!pending) {
     return;
   }
-  const auto session = documents_.find(pending->session);
-  if (!session) {
-    return;
-  }
-  if (const std::optional<Documents::Found>& found = *session; found) {
+  if (const auto found = documents_.find(pending->session).value_or(std::nullopt); found) {
     report.sessions += found->is_unsaved ? 1 : 0;
     report.messages += found->session->stored.session.info.head.value - pending->first.value;
   }
@@ -201,7 +202,7 @@ Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& targe
   if (repaired) {
     for (FileSession& session : repaired->sessions) {  // encode them again, including damaged parts
       session.encoded = {};
-      session.spelled.clear();
+      session.preserved.clear();
     }
     REPRISE_ASSIGN(const std::string text, format_.encode(*repaired));
     REPRISE_TRY(write_file(target, text));
@@ -213,7 +214,7 @@ Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& targe
 Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
   VerifyReport report;
   REPRISE_ASSIGN(const std::vector<fs::path> files, format_.files());
-  const auto fill = [&](const fs::path& staging, const fs::path& last) -> Result<> {
+  const auto fill = [&](const fs::path& staging, const fs::path& resolved) -> Result<> {
     std::int64_t done = 0;
     for (const fs::path& file : files) {
       report_progress("repairing", done++, files.size());
@@ -224,7 +225,8 @@ Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
     const fs::path pending = format_.pending_file();
     if (const auto bytes = pending.empty() ? Result<std::string>() : read_file(pending);
         bytes && !bytes->empty()) {
-      REPRISE_TRY(write_file(inside(staging, pending), format_.pending_bytes_for(last, *bytes)));
+      REPRISE_TRY(
+          write_file(inside(staging, pending), format_.pending_bytes_for(resolved, *bytes)));
     }
     return {};
   };
@@ -236,8 +238,8 @@ Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
   State state;
   REPRISE_ASSIGN(std::vector<fs::path> files, format_.files());
   if (const fs::path pending = format_.pending_file(); !pending.empty()) {
-    REPRISE_ASSIGN(const bool holds_turn, file_exists(pending));
-    if (holds_turn) {
+    REPRISE_ASSIGN(const bool has_pending, file_exists(pending));
+    if (has_pending) {
       files.push_back(pending);
     }
   }
@@ -257,27 +259,27 @@ Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
 
 // Updates the copy to the state. Its busy files were read together with it, because they would have
 // changed again. false if a file has changed; it is then busy.
-Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& read,
+Result<bool> DocumentMaintenance::copy_changed(const State& state, const Contents& contents,
                                                Copy& copy) const {
   for (const auto& [file, identity] : copy.state) {
     if (!state.contains(file)) {
       REPRISE_TRY(remove_tree(inside(copy.staging, file)));
     }
   }
-  std::erase_if(copy.state, [&](const auto& one) { return !state.contains(one.first); });
+  std::erase_if(copy.state, [&](const auto& entry) { return !state.contains(entry.first); });
   for (const auto& [file, identity] : state) {
     report_progress("backing up", std::ssize(copy.state), state.size());
     if (const auto done = copy.state.find(file);
         done != copy.state.end() && done->second == identity) {
       continue;
     }
-    const auto early = read.find(file);
-    Result<std::string> bytes = early != read.end() ? early->second : read_file(file);
+    const auto known = contents.find(file);
+    Result<std::string> bytes = known != contents.end() ? known->second : read_file(file);
     if (!bytes && bytes.error().code != Code::not_found) {
       return std::unexpected(bytes.error());
     }
     const auto now = identify(file);
-    const bool is_same = bytes && (early != read.end() || (now && *now == identity));
+    const bool is_same = bytes && (known != contents.end() || (now && *now == identity));
     if (!is_same) {
       // The file may move before the next attempt, so an earlier copy of it is removed.
       copy.busy.insert(file);
@@ -285,10 +287,10 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
       REPRISE_TRY(remove_if_exists(inside(copy.staging, file)));
       continue;
     }
-    const bool is_held = file == format_.pending_file();
-    REPRISE_TRY(
-        write_file(inside(copy.staging, file),
-                   is_held ? format_.pending_bytes_for(copy.target, *std::move(bytes)) : *bytes));
+    const bool is_pending = file == format_.pending_file();
+    REPRISE_TRY(write_file(
+        inside(copy.staging, file),
+        is_pending ? format_.pending_bytes_for(copy.target, *std::move(bytes)) : *bytes));
     copy.state.insert_or_assign(file, identity);
   }
   report_progress("backing up", std::ssize(copy.state), state.size());
@@ -298,27 +300,29 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
 // Takes no lock, because the store may be read-only. Two identical listings mean that nothing
 // changed in between; files that changed since the previous copy are copied again.
 Result<> DocumentMaintenance::backup(const fs::path& target) {
-  return create_atomically(target, [&](const fs::path& staging, const fs::path& last) -> Result<> {
-    Copy copy{.staging = staging, .target = last};
-    for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
-      REPRISE_ASSIGN(const State before, state());
-      Read read;
-      for (const fs::path& file : copy.busy) {
-        if (before.contains(file)) {
-          read.emplace(file, read_file(file));
+  return create_atomically(
+      target, [&](const fs::path& staging, const fs::path& resolved) -> Result<> {
+        Copy copy{.staging = staging, .target = resolved};
+        for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
+          REPRISE_ASSIGN(const State before, state());
+          Contents contents;
+          for (const fs::path& file : copy.busy) {
+            if (before.contains(file)) {
+              contents.emplace(file, read_file(file));
+            }
+          }
+          REPRISE_ASSIGN(const State after, state());
+          if (before != after) {
+            continue;
+          }
+          REPRISE_ASSIGN(const bool is_complete, copy_changed(before, contents, copy));
+          if (is_complete) {
+            return {};
+          }
         }
-      }
-      REPRISE_ASSIGN(const State after, state());
-      if (before != after) {
-        continue;
-      }
-      REPRISE_ASSIGN(const bool is_whole, copy_changed(before, read, copy));
-      if (is_whole) {
-        return {};
-      }
-    }
-    return fail(Code::busy, cat(format_.root().native(), " changes faster than it can be copied"));
-  });
+        return fail(Code::busy,
+                    cat(format_.root().native(), " changes faster than it can be copied"));
+      });
 }
 
 }  // namespace reprise::store

@@ -15,7 +15,7 @@ class Documents;
 
 class DocumentMaintenance {
  public:
-  DocumentMaintenance(const DocumentFormat& files, Documents& documents);
+  DocumentMaintenance(const DocumentFormat& format, Documents& documents);
 
   Result<VerifyReport> verify();
   Result<VerifyReport> repair_into(const std::filesystem::path& target);
@@ -25,7 +25,7 @@ class DocumentMaintenance {
   // The files of the store at one moment.
   using State = std::map<std::filesystem::path, FileIdentity>;
   Result<State> state() const;
-  using Read = std::map<std::filesystem::path, Result<std::string>>;
+  using Contents = std::map<std::filesystem::path, Result<std::string>>;
   // A copy in progress at `staging`; it will be renamed to `target`.
   struct Copy {
     std::filesystem::path staging;
@@ -33,7 +33,7 @@ class DocumentMaintenance {
     State state = {};                           // its contents
     std::set<std::filesystem::path> busy = {};  // files that changed while they were copied
   };
-  Result<bool> copy_changed(const State& state, const Read& read, Copy& copy) const;
+  Result<bool> copy_changed(const State& state, const Contents& contents, Copy& copy) const;
   // `done` and `total` are numbers of files.
   void report_progress(std::string_view work, std::int64_t done, std::size_t total) const;
   void verify_pending_turn(VerifyReport& report) const;

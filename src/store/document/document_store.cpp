@@ -10,8 +10,8 @@
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 #include "store/document/partial_file.h"
+#include "store/paths.h"
 #include "store/provide.h"
-#include "store/quarantine.h"
 #include "store/query.h"
 #include "store/rules.h"
 #include "store/stored_session.h"
@@ -20,10 +20,10 @@ namespace reprise::store {
 namespace {
 
 // The capabilities of the format, and those of this class that follow from them.
-Capabilities capabilities_in(DocumentStore& store, const DocumentFormat& files) {
-  Capabilities out = capabilities_of(store, files.holds());
+Capabilities capabilities_in(DocumentStore& store, const DocumentFormat& format) {
+  Capabilities out = capabilities_of(store, format.capabilities());
   out.lists_at_once = true;
-  if (!files.stores_whole_turns()) {
+  if (!format.stores_whole_turns()) {
     out.deferred_creation = nullptr;
   }
   if (!out.messages || !out.many_sessions) {
@@ -42,7 +42,7 @@ Capabilities capabilities_in(DocumentStore& store, const DocumentFormat& files) 
     out.todos = nullptr;
     out.todo_reader = nullptr;
   }
-  if (!files.has_signatures()) {
+  if (!format.has_signatures()) {
     out.signatures = nullptr;
     out.signature_reader = nullptr;
   }
@@ -53,8 +53,8 @@ using Outcome = Documents::Outcome;
 
 class DocumentWriter {
  public:
-  DocumentWriter(const DocumentFormat& files, const SessionId& id, DocumentWrite write)
-      : format_(files), id_(id), write_(std::move(write)) {}
+  DocumentWriter(const DocumentFormat& format, const SessionId& id, DocumentWrite write)
+      : format_(format), id_(id), write_(std::move(write)) {}
 
   Result<Outcome> change(FileSession& file) {
     REPRISE_TRY(format_.check_append(write_.messages));
@@ -62,7 +62,7 @@ class DocumentWriter {
       REPRISE_TRY(find_pending(file.stored));
       if (cancels_turn(file.stored)) {
         REPRISE_ASSIGN(const auto partial, format_.partial_file(id_));
-        REPRISE_TRY(remove_partial(partial));
+        REPRISE_TRY(remove_if_exists(partial));
         const Seq head = file.stored.session.info.head;
         appended_ = {head, head, false};
         return Outcome::pending;
@@ -77,10 +77,10 @@ class DocumentWriter {
   Result<AppendResult> finish(Documents& documents) {
     REPRISE_ASSIGN(unsaved_, documents.encode_unsaved(id_));
     REPRISE_TRY(documents.edit(id_, [this](FileSession& file) { return change(file); }));
-    if (write_.options.end_partial && !appended_.repeated && !runs_beside_) {
+    if (write_.options.end_partial && !appended_.repeated && !is_pending_) {
       // Failure is harmless: pieces of an answer that has ended are not read.
       if (const auto partial = format_.partial_file(id_)) {
-        (void)remove_partial(*partial);
+        (void)remove_if_exists(*partial);
       }
     }
     return appended_;
@@ -98,7 +98,7 @@ class DocumentWriter {
     }
     if (format_.stores_whole_turns() && from == head) {
       if (stored.partial && (pending_ || !was_running)) {
-        REPRISE_TRY(hold(stored.partial->answer, from));
+        REPRISE_TRY(store_pending(stored.partial->answer, from));
         return Outcome::pending;
       }
       if (pending_ && !pending_->has_content() && write_.messages.empty()) {
@@ -123,7 +123,7 @@ class DocumentWriter {
     if (!turn && turn.error().code == Code::corrupt) {
       REPRISE_ASSIGN(const std::string bytes, read_file(file));
       REPRISE_TRY(quarantine(file, bytes));
-      REPRISE_TRY(remove_partial(file));
+      REPRISE_TRY(remove_if_exists(file));
       return {};
     }
     REPRISE_ASSIGN(pending_, std::move(turn));
@@ -149,7 +149,7 @@ class DocumentWriter {
            options.expected_head.value_or(head) == head;
   }
 
-  Result<> hold(const OperationId& answer, Seq first) {
+  Result<> store_pending(const OperationId& answer, Seq first) {
     if (!pending_) {
       pending_ =
           PendingTurn{.session = id_, .first = first, .batches = {}, .unsaved_session = unsaved_};
@@ -164,7 +164,7 @@ class DocumentWriter {
     }
     const bool is_started = batch.options.begin_partial.has_value();
     pending_->batches.push_back(std::move(batch));
-    runs_beside_ = true;
+    is_pending_ = true;
     REPRISE_ASSIGN(const auto file, format_.partial_file(id_));
     return write_pending_turn(file, *pending_, answer, is_started);
   }
@@ -175,13 +175,13 @@ class DocumentWriter {
   std::optional<PendingTurn> pending_;
   std::string unsaved_;
   AppendResult appended_{};
-  bool runs_beside_ = false;
+  bool is_pending_ = false;
 };
 
 }  // namespace
 
-DocumentStore::DocumentStore(std::unique_ptr<DocumentFormat> files, const StoreOptions& options)
-    : format_(std::move(files)),
+DocumentStore::DocumentStore(std::unique_ptr<DocumentFormat> format, const StoreOptions& options)
+    : format_(std::move(format)),
       documents_(std::make_unique<Documents>(*format_, options)),
       capabilities_(capabilities_in(*this, *format_)) {}
 
@@ -223,9 +223,9 @@ Result<SessionPage> DocumentStore::list(const SessionQuery& query) {
     if (!info.answering) {
       continue;
     }
-    if (const auto now = find(info.id); !now) {
-      damage.push_back({format_->root().native(), now.error().message, ""});
-    } else if (const std::optional<Session>& session = *now; session) {
+    if (const auto current = find(info.id); !current) {
+      damage.push_back({format_->root().native(), current.error().message, ""});
+    } else if (const std::optional<Session>& session = *current; session) {
       info.answering = session->info.answering;  // with the current lease
     }
   }
@@ -256,15 +256,14 @@ Result<ReadReport> DocumentStore::read(const SessionId& id, ReadRange range,
   return report;
 }
 
-std::unique_ptr<Store> make_document_store(std::unique_ptr<DocumentFormat> files,
+std::unique_ptr<Store> make_document_store(std::unique_ptr<DocumentFormat> format,
                                            const StoreOptions& options) {
-  return in_own_process(std::make_unique<DocumentStore>(std::move(files), options),
-                        CallOptions(options));
+  return guard(std::make_unique<DocumentStore>(std::move(format), options), CallOptions(options));
 }
 
-Result<AppendResult> write_document(const DocumentFormat& files, Documents& documents,
+Result<AppendResult> write_document(const DocumentFormat& format, Documents& documents,
                                     const SessionId& id, DocumentWrite write) {
-  return DocumentWriter(files, id, std::move(write)).finish(documents);
+  return DocumentWriter(format, id, std::move(write)).finish(documents);
 }
 
 }  // namespace reprise::store

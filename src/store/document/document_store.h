@@ -26,7 +26,7 @@ class DocumentStore final : public Store,
                             public Backup {
  public:
   // Creates nothing until something is written.
-  DocumentStore(std::unique_ptr<DocumentFormat> files, const StoreOptions& options);
+  DocumentStore(std::unique_ptr<DocumentFormat> format, const StoreOptions& options);
   ~DocumentStore() override;
   DocumentStore(const DocumentStore&) = delete;
   DocumentStore& operator=(const DocumentStore&) = delete;
@@ -78,7 +78,7 @@ class DocumentStore final : public Store,
   const Capabilities capabilities_;
 };
 
-std::unique_ptr<Store> make_document_store(std::unique_ptr<DocumentFormat> files,
+std::unique_ptr<Store> make_document_store(std::unique_ptr<DocumentFormat> format,
                                            const StoreOptions& options);
 
 // An append, or, if `from` is set, a replacement of the messages from there on.
@@ -88,7 +88,7 @@ struct DocumentWrite {
   const AppendOptions& options;
 };
 // According to the rules of stores; in the file, or beside it while the turn is incomplete.
-Result<AppendResult> write_document(const DocumentFormat& files, Documents& documents,
+Result<AppendResult> write_document(const DocumentFormat& format, Documents& documents,
                                     const SessionId& id, DocumentWrite write);
 
 }  // namespace reprise::store

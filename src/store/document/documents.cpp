@@ -24,18 +24,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-namespace fs = std::filesystem;
-
 // After this many attempts, the last version of a file that another program constantly replaces is
 // used.
 constexpr int kAttempts = 10;
 constexpr std::chrono::milliseconds kPause{1};
-
-auto find_in(const Document& document, const SessionId& id) {
-  return std::ranges::find_if(document.sessions, [&id](const FileSession& session) {
-    return session.stored.session.info.id == id;
-  });
-}
 
 }  // namespace
 
@@ -76,8 +68,8 @@ Result<Documents::Loaded> Documents::load(const fs::path& file) {
     // Fetched before the file is checked, so that the file is this version or newer.
     const auto ours = last_written(file);
     REPRISE_ASSIGN(const FileIdentity before, identify(file));
-    if (auto known = cached(file, before); known != nullptr) {
-      return Loaded{std::move(known), before};
+    if (auto document = cached(file, before); document != nullptr) {
+      return Loaded{std::move(document), before};
     }
     REPRISE_ASSIGN(const std::string bytes, read_file(file, format_.file_bytes_max()));
     REPRISE_ASSIGN(const FileIdentity after, identify(file));
@@ -92,7 +84,7 @@ Result<Documents::Loaded> Documents::load(const fs::path& file) {
     if (before == after) {
       loaded.identity = after;
       const std::lock_guard lock(mutex_);
-      keep(cache_, file, loaded);
+      cache_document(cache_, file, loaded);
     }
     return loaded;
   }
@@ -101,9 +93,9 @@ Result<Documents::Loaded> Documents::load(const fs::path& file) {
 std::shared_ptr<const Document> Documents::cached(const fs::path& file,
                                                   const FileIdentity& identity) {
   const std::lock_guard lock(mutex_);
-  const auto known = cache_.find(file);
-  return known != cache_.end() && known->second.identity == identity ? known->second.document
-                                                                     : nullptr;
+  const auto loaded = cache_.find(file);
+  return loaded != cache_.end() && loaded->second.identity == identity ? loaded->second.document
+                                                                       : nullptr;
 }
 
 std::shared_ptr<const Document> Documents::last_written(const fs::path& file) {
@@ -112,11 +104,11 @@ std::shared_ptr<const Document> Documents::last_written(const fs::path& file) {
   return written == written_.end() ? nullptr : written->second.document;
 }
 
-void Documents::keep(LoadedFiles& among, const fs::path& file, Loaded loaded) {
-  if (among.size() >= kCachedMax) {
-    among.clear();
+void Documents::cache_document(LoadedFiles& cache, const fs::path& file, Loaded loaded) {
+  if (cache.size() >= kCachedMax) {
+    cache.clear();
   }
-  among[file] = std::move(loaded);
+  cache[file] = std::move(loaded);
 }
 
 Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId& id) {
@@ -135,7 +127,7 @@ Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId&
       return names_file ? std::unexpected(std::move(error))
                         : fail_with_context(cat("cannot read ", file->native()), std::move(error));
     }
-    const auto session = find_in(*document->document, id);
+    const auto session = find_session(*document->document, id);
     if (session == document->document->sessions.end()) {
       return find_unsaved(id);
     }
@@ -192,60 +184,58 @@ Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
                               " is constantly being written by another program: try again later"));
 }
 
-void Documents::will_change(const SessionId& id) {
+void Documents::mark_changed(const SessionId& id) {
   const std::lock_guard lock(mutex_);
   changed_.insert(id);
 }
 
 Result<> Documents::edit(const SessionId& id, const Edit& edit, Trust trust) {
-  will_change(id);
+  mark_changed(id);
   return retry([&] { return edit_once(id, edit, trust); });
 }
 
 Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust trust) {
-  REPRISE_ASSIGN(const auto there, find_in_file(id));
-  if (!there) {
+  REPRISE_ASSIGN(const auto existing, find_in_file(id));
+  if (!existing) {
     return std::unexpected(no_session(id));
   }
-  const Found& found = *there;
+  const Found& found = *existing;
   REPRISE_ASSIGN(Draft draft, draft_of(found));
   Document& document = draft.document;
-  const auto index =
-      static_cast<std::size_t>(std::distance(document.sessions.cbegin(), find_in(document, id)));
-  FileSession& session = document.sessions[index];
+  FileSession& session = *find_session(document, id);
   session.stored.log = std::make_shared<Log>(*session.stored.log);  // readers may hold the old one
   REPRISE_ASSIGN(const Outcome outcome, edit(session));
   if (outcome == Outcome::unchanged) {
     REPRISE_TRY(sync_folders(found.file, session.stored));
     return true;
   }
-  const fs::path home = home_of(session.stored);
-  REPRISE_ASSIGN(const bool takes_turn, found.is_unsaved&& home != found.file
-                                            ? has_pending_turn(id)
-                                            : Result<bool>(false));
+  const fs::path destination = path_for(session.stored);
+  REPRISE_ASSIGN(const bool includes_turn, found.is_unsaved&& destination != found.file
+                                               ? has_pending_turn(id)
+                                               : Result<bool>(false));
   if (outcome == Outcome::pending ||
-      (found.is_unsaved && !takes_turn && update_unsaved(id, session))) {
+      (found.is_unsaved && !includes_turn && update_unsaved(id, session))) {
     return true;
   }
-  if (home != found.file) {
+  if (destination != found.file) {
     REPRISE_TRY(merge_pending_turn(session));
   }
-  if (outcome == Outcome::moved && format_.is_folder() && home != found.file) {
-    REPRISE_TRY(move_untouched(found.file, home));
+  if (outcome == Outcome::moved && format_.is_folder() && destination != found.file) {
+    REPRISE_TRY(move_unchanged(found.file, destination));
     return true;
   }
   if (trust == Trust::signature) {
     REPRISE_TRY(check_signature(found));
   }
   const Target target{found.file, draft.identity};
-  const auto put = [&] {
-    if (home == found.file) {
+  const auto replace = [&] {
+    if (destination == found.file) {
       return write(target, std::move(document));
     }
-    return format_.is_folder() ? move_file_of(found, home, std::move(document))
-                               : move(target, home, std::move(document), index);
+    return format_.is_folder() ? move_session_file(found, destination, std::move(document))
+                               : move(target, destination, std::move(document), id);
   };
-  REPRISE_ASSIGN(const bool done, put());
+  REPRISE_ASSIGN(const bool done, replace());
   if (done && found.is_unsaved) {
     forget_unsaved(id);
   }
@@ -259,11 +249,11 @@ Result<Documents::Draft> Documents::draft_at(const fs::path& file) {
 
 Result<> Documents::add(FileSession session) {
   const SessionId id = session.stored.session.info.id;
-  const fs::path file = home_of(session.stored);
-  will_change(id);
+  const fs::path file = path_for(session.stored);
+  mark_changed(id);
   return retry([&]() -> Result<bool> {
-    REPRISE_ASSIGN(const auto there, find(id));
-    if (there) {
+    REPRISE_ASSIGN(const auto existing, find(id));
+    if (existing) {
       return std::unexpected(session_exists(id));
     }
     REPRISE_ASSIGN(Draft draft, draft_at(file));
@@ -323,9 +313,7 @@ Result<> Documents::remove(const SessionId& id) {
       return true;
     }
     Document document = *found.loaded.document;
-    std::erase_if(document.sessions, [&id](const FileSession& session) {
-      return session.stored.session.info.id == id;
-    });
+    std::erase_if(document.sessions, has_id(id));
     REPRISE_ASSIGN(const bool written,
                    write({found.file, found.loaded.identity}, std::move(document)));
     // A process that died while moving the session has left it in two places.
@@ -335,9 +323,9 @@ Result<> Documents::remove(const SessionId& id) {
 }
 
 Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
-  REPRISE_ASSIGN(auto known, format_.infos(damage));
-  if (known) {
-    return *std::move(known);
+  REPRISE_ASSIGN(auto infos, format_.infos(damage));
+  if (infos) {
+    return *std::move(infos);
   }
   const Result<std::optional<Found>> none;
   std::vector<SessionInfo> listed;
@@ -352,8 +340,8 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
     for (const FileSession& session : document.sessions) {
       const SessionInfo& info = session.stored.session.info;
       if (seen.insert(info.id).second) {
-        REPRISE_ASSIGN(const auto whole, format_.stores_whole_turns() ? find(info.id) : none);
-        listed.push_back(whole ? whole->session->stored.session.info : info);
+        REPRISE_ASSIGN(const auto current, format_.stores_whole_turns() ? find(info.id) : none);
+        listed.push_back(current ? current->session->stored.session.info : info);
       }
       damage.insert(damage.end(), session.damage.begin(), session.damage.end());
     }

@@ -27,9 +27,9 @@ namespace reprise::store {
 // Thread-safe.
 class Documents {
  public:
-  // `files` must outlive the object.
-  Documents(const DocumentFormat& files, const StoreOptions& options)
-      : format_(files), options_(options) {}
+  // `format` must outlive the object.
+  Documents(const DocumentFormat& format, const StoreOptions& options)
+      : format_(format), options_(options) {}
 
   const StoreOptions& options() const { return options_; }
 
@@ -118,9 +118,10 @@ class Documents {
   std::shared_ptr<const Document> cached(const std::filesystem::path& file,
                                          const FileIdentity& identity);
   std::shared_ptr<const Document> last_written(const std::filesystem::path& file);
-  static void keep(LoadedFiles& among, const std::filesystem::path& file, Loaded loaded);
-  void wrote(const std::filesystem::path& file, const FileIdentity& written, Document document);
-  void will_change(const SessionId& id);
+  static void cache_document(LoadedFiles& cache, const std::filesystem::path& file, Loaded loaded);
+  void record_written(const std::filesystem::path& file, const FileIdentity& written,
+                      Document document);
+  void mark_changed(const SessionId& id);
   Result<> retry(const std::function<Result<bool>()>& attempt);
   Result<bool> edit_once(const SessionId& id, const Edit& edit, Trust trust);
   Result<> sync_folders(const std::filesystem::path& file, const StoredSession& stored) const;
@@ -130,18 +131,19 @@ class Documents {
   Result<std::string> encoded(const std::filesystem::path& file, Document& document) const;
   Result<> quarantine_bytes(const std::filesystem::path& file, Document& document);
   Result<bool> move(const Target& from, const std::filesystem::path& to, Document document,
-                    std::size_t index);
-  bool may_be_linked(const std::filesystem::path& file, const std::filesystem::path& to,
+                    const SessionId& id);
+  bool can_be_linked(const std::filesystem::path& file, const std::filesystem::path& to,
                      const SessionId& id) const;
-  Result<> link_whole(const std::filesystem::path& file, const std::filesystem::path& to,
-                      const SessionId& id) const;
+  Result<> link_with_pending_turn(const std::filesystem::path& file,
+                                  const std::filesystem::path& to, const SessionId& id) const;
   Result<> remove_partial_of(const SessionId& id) const;
   Result<> check_partial_path(const SessionId& id) const;
   Result<> restore_partial(const std::filesystem::path& trashed) const;
-  std::filesystem::path home_of(const StoredSession& stored) const;
-  static Result<> move_untouched(const std::filesystem::path& from,
+  std::filesystem::path path_for(const StoredSession& stored) const;
+  static Result<> move_unchanged(const std::filesystem::path& from,
                                  const std::filesystem::path& to);
-  Result<bool> move_file_of(const Found& from, const std::filesystem::path& to, Document document);
+  Result<bool> move_session_file(const Found& from, const std::filesystem::path& to,
+                                 Document document);
   bool is_obsolete(const std::filesystem::path& file, const Document& document) const;
 
   const DocumentFormat& format_;
@@ -152,7 +154,7 @@ class Documents {
   LoadedFiles written_;  // the last versions that this object wrote
   std::set<SessionId> changed_;
   std::map<SessionId, FileSession> unsaved_;
-  std::map<std::filesystem::path, FileIdentity> proven_;  // files with valid or no signatures
+  std::map<std::filesystem::path, FileIdentity> verified_;  // files with valid or no signatures
 };
 
 }  // namespace reprise::store

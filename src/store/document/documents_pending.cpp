@@ -82,7 +82,7 @@ Result<> Documents::remove_partial_of(const SessionId& id) const {
       return {};
     }
   }
-  return remove_partial(file);
+  return remove_if_exists(file);
 }
 
 Result<> Documents::merge_pending_turn(FileSession& session) const {
@@ -102,14 +102,14 @@ Result<> Documents::merge_pending_turn(FileSession& session) const {
 Result<> Documents::begin(FileSession session) {
   const SessionId id = session.stored.session.info.id;
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
-  REPRISE_ASSIGN(const auto there, find(id));
-  if (there) {
+  REPRISE_ASSIGN(const auto existing, find(id));
+  if (existing) {
     return std::unexpected(session_exists(id));
   }
   // The pending file may hold a turn of another new session whose process died.
   REPRISE_ASSIGN(const auto pending, read_pending_turn(format_.pending_file()));
   const Found found{
-      .file = home_of(session.stored), .loaded = {}, .session = &session, .is_unsaved = true};
+      .file = path_for(session.stored), .loaded = {}, .session = &session, .is_unsaved = true};
   REPRISE_ASSIGN(Draft draft, draft_of(found));
   if (pending && !pending->unsaved_session.empty() && pending->session != id &&
       pending->has_content()) {
@@ -119,34 +119,34 @@ Result<> Documents::begin(FileSession session) {
     }
   }
   REPRISE_TRY(encoded(found.file, draft.document));
-  will_change(id);
+  mark_changed(id);
   const std::lock_guard guard(mutex_);
   unsaved_.insert_or_assign(id, std::move(session));
   return {};
 }
 
 Result<std::string> Documents::encode_unsaved(const SessionId& id) {
-  Document alone;
+  Document document;
   {
     const std::lock_guard guard(mutex_);
     const auto unsaved_session = unsaved_.find(id);
     if (unsaved_session == unsaved_.end()) {
       return std::string();
     }
-    alone.sessions.push_back(unsaved_session->second);
+    document.sessions.push_back(unsaved_session->second);
   }
-  REPRISE_ASSIGN(const std::string text, format_.encode(alone));
+  REPRISE_ASSIGN(const std::string text, format_.encode(document));
   return json::compact(text);
 }
 
 Result<FileSession> Documents::read_unsaved(const std::string& json) const {
-  REPRISE_ASSIGN(Document alone, format_.decode(format_.root(), json));
-  if (alone.sessions.size() != 1) {
+  REPRISE_ASSIGN(Document document, format_.decode(format_.root(), json));
+  if (document.sessions.size() != 1) {
     return fail(Code::corrupt, "the session that was started cannot be read");
   }
-  FileSession session = std::move(alone.sessions.front());
+  FileSession session = std::move(document.sessions.front());
   session.encoded = {};
-  session.spelled.clear();
+  session.preserved.clear();
   return session;
 }
 
@@ -176,7 +176,7 @@ Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId&
   }
   Document document;
   document.sessions.push_back(*std::move(session));
-  Found found{.file = home_of(document.sessions.front().stored),
+  Found found{.file = path_for(document.sessions.front().stored),
               .loaded = {std::make_shared<const Document>(std::move(document)), {}},
               .session = nullptr,
               .is_unsaved = true};
@@ -189,11 +189,7 @@ Result<Documents::Draft> Documents::draft_of(const Found& found) {
   if (!found.is_unsaved) {
     return Draft{*found.loaded.document, found.loaded.identity};
   }
-  Draft draft;
-  REPRISE_ASSIGN(const auto loaded, if_exists(load(found.file)));
-  if (loaded) {
-    draft = {*loaded->document, loaded->identity};
-  }
+  REPRISE_ASSIGN(Draft draft, draft_at(found.file));
   draft.document.sessions.push_back(*found.session);
   return draft;
 }
@@ -202,10 +198,7 @@ Result<Documents::Draft> Documents::draft_of(const Found& found) {
 bool Documents::update_unsaved(const SessionId& id, const FileSession& changed) {
   const std::lock_guard guard(mutex_);
   const auto unsaved_session = unsaved_.find(id);
-  if (unsaved_session == unsaved_.end()) {
-    return false;
-  }
-  if (changed.stored.session.info.head > Seq{0}) {
+  if (unsaved_session == unsaved_.end() || changed.stored.session.info.head > Seq{0}) {
     return false;
   }
   unsaved_session->second = changed;
@@ -228,12 +221,12 @@ void Documents::add_unsaved(std::vector<SessionInfo>& infos, std::vector<Damage>
       ids.push_back(id);
     }
   }
-  const auto note = [&](const Error& error) {
+  const auto add_damage = [&](const Error& error) {
     damage.push_back({format_.pending_file().native(), error.message, ""});
   };
   const auto read = read_pending_turn(format_.pending_file());
   if (!read) {
-    note(read.error());
+    add_damage(read.error());
   } else if (const auto& pending = *read; pending) {
     ids.push_back(pending->session);
   }
@@ -241,7 +234,7 @@ void Documents::add_unsaved(std::vector<SessionInfo>& infos, std::vector<Damage>
     const auto found = find(id);
     const bool is_new = std::ranges::find(infos, id, &SessionInfo::id) == infos.end();
     if (!found) {
-      note(found.error());
+      add_damage(found.error());
     } else if (const auto& unsaved_session = *found;
                is_new && unsaved_session && unsaved_session->is_unsaved) {
       infos.push_back(unsaved_session->session->stored.session.info);

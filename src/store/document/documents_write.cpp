@@ -13,7 +13,7 @@
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 #include "store/document/partial_file.h"
-#include "store/quarantine.h"
+#include "store/paths.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {
@@ -34,10 +34,10 @@ Result<Signature> Documents::signature(const Found& found) {
   REPRISE_ASSIGN(const Signature signature, format_.signature(found.file));
   if (signature != Signature::failed) {
     const std::lock_guard lock(mutex_);
-    if (proven_.size() >= kCachedMax) {
-      proven_.clear();
+    if (verified_.size() >= kCachedMax) {
+      verified_.clear();
     }
-    proven_[found.file] = found.loaded.identity;
+    verified_[found.file] = found.loaded.identity;
   }
   return signature;
 }
@@ -48,9 +48,9 @@ Result<> Documents::check_signature(const Found& found) {
   {
     const std::lock_guard lock(mutex_);
     const auto ours = written_.find(found.file);
-    const auto proven = proven_.find(found.file);
+    const auto verified = verified_.find(found.file);
     if ((ours != written_.end() && ours->second.identity == identity) ||
-        (proven != proven_.end() && proven->second == identity)) {
+        (verified != verified_.end() && verified->second == identity)) {
       return {};
     }
   }
@@ -92,7 +92,7 @@ Result<bool> Documents::write(const Target& target, Document document) {
   if (auto replaced = replace_file(file, bytes, check); !replaced) {
     return is_target ? Result<bool>(std::unexpected(std::move(replaced).error())) : false;
   }
-  wrote(file, written, std::move(document));
+  record_written(file, written, std::move(document));
   return true;
 }
 
@@ -121,7 +121,8 @@ Result<> Documents::quarantine_bytes(const fs::path& file, Document& document) {
 }
 
 // Does not record a file that another program has already replaced as ours.
-void Documents::wrote(const fs::path& file, const FileIdentity& written, Document document) {
+void Documents::record_written(const fs::path& file, const FileIdentity& written,
+                               Document document) {
   const auto now = identify(file);
   const bool is_ours = now && now->inode == written.inode && now->size == written.size &&
                        now->modified_ns == written.modified_ns;
@@ -136,15 +137,15 @@ void Documents::wrote(const fs::path& file, const FileIdentity& written, Documen
     std::erase_if(part.sessions, is_others);
     ours = std::make_shared<const Document>(std::move(part));
   }
-  keep(written_, file, {std::move(ours), loaded.identity});
+  cache_document(written_, file, {std::move(ours), loaded.identity});
   if (is_ours) {
-    keep(cache_, file, std::move(loaded));
+    cache_document(cache_, file, std::move(loaded));
   } else {
     cache_.erase(file);
   }
 }
 
-fs::path Documents::home_of(const StoredSession& stored) const {
+fs::path Documents::path_for(const StoredSession& stored) const {
   return stored.session.info.state == SessionState::trashed
              ? format_.trash_path(stored.session, stored.state_before_trash)
              : format_.path_of(stored.session);
@@ -164,7 +165,7 @@ Result<> Documents::sync_folders(const fs::path& file, const StoredSession& stor
 }
 
 // Works on a full disk and with a failed signature, because the bytes do not change.
-Result<> Documents::move_untouched(const fs::path& from, const fs::path& to) {
+Result<> Documents::move_unchanged(const fs::path& from, const fs::path& to) {
   REPRISE_TRY(prepare_move(from, to));
   return move_file(from, to);
 }
@@ -173,13 +174,14 @@ Result<> Documents::move_untouched(const fs::path& from, const fs::path& to) {
 // visible change. A session that becomes inactive is written first and then moved, so that a crash
 // in between leaves it active. A session that becomes active is moved first, so that until then its
 // file is unchanged.
-Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Document document) {
+Result<bool> Documents::move_session_file(const Found& from, const fs::path& to,
+                                          Document document) {
   REPRISE_ASSERT(is_locked());  // (1)
   REPRISE_TRY(prepare_move(from.file, to));
   const SessionState before = from.session->stored.session.info.state;
   const SessionState after = document.sessions.front().stored.session.info.state;
-  const bool comes_back = after != SessionState::trashed &&
-                          (after == SessionState::active || before == SessionState::trashed);
+  const bool becomes_active = after != SessionState::trashed &&
+                              (after == SessionState::active || before == SessionState::trashed);
   REPRISE_ASSIGN(const std::string bytes, encoded(to, document));
   REPRISE_ASSIGN(PreparedFile content, PreparedFile::write(from.file, bytes));
   REPRISE_ASSIGN(const FileIdentity written, identify(content.name()));
@@ -187,44 +189,42 @@ Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Docu
   if (!now || *now != from.loaded.identity) {
     return false;
   }
-  if (!comes_back) {
+  if (!becomes_active) {
     REPRISE_TRY(content.replace(from.file));
     REPRISE_TRY(move_file(from.file, to));
   } else {
     Result<> done = move_file(from.file, to);
-    const auto left = identify(from.file);
+    const auto source = identify(from.file);
     if (done) {
       done = content.replace(to);
     }
-    if (!done && !left && left.error().code == Code::not_found) {
+    if (!done && !source && source.error().code == Code::not_found) {
       // If this fails too, the first error is reported.
       (void)move_file(to, from.file);
     }
     REPRISE_TRY(done);
   }
-  wrote(to, written, std::move(document));
+  record_written(to, written, std::move(document));
   return true;
 }
 
 // Between two files with several sessions, the session is briefly in both; the one that find_file()
 // returns counts.
 Result<bool> Documents::move(const Target& from, const fs::path& to, Document document,
-                             std::size_t index) {
+                             const SessionId& id) {
   REPRISE_TRY(make_private_folders(folder_of(to)));
-  REPRISE_ASSIGN(Draft there, draft_at(to));
-  const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(index);
-  const SessionId id = moved->stored.session.info.id;
+  REPRISE_ASSIGN(Draft target, draft_at(to));
   REPRISE_ASSIGN(const fs::path trashed, format_.partial_file(id));
   if (to == format_.root()) {
     REPRISE_TRY(check_partial_path(id));
   }
-  std::erase_if(there.document.sessions,
-                [&id](const FileSession& session) { return session.stored.session.info.id == id; });
-  there.document.sessions.push_back(std::move(*moved));
+  std::erase_if(target.document.sessions, has_id(id));
+  const auto moved = find_session(document, id);
+  target.document.sessions.push_back(std::move(*moved));
   document.sessions.erase(moved);
-  auto written = write({to, there.identity}, std::move(there.document));
-  if (!written && is_disk_full(written.error()) && may_be_linked(from.file, to, id)) {
-    REPRISE_TRY(link_whole(from.file, to, id));
+  auto written = write({to, target.identity}, std::move(target.document));
+  if (!written && is_disk_full(written.error()) && can_be_linked(from.file, to, id)) {
+    REPRISE_TRY(link_with_pending_turn(from.file, to, id));
     written = true;
   }
   REPRISE_TRY(written);
@@ -239,13 +239,13 @@ Result<bool> Documents::move(const Target& from, const fs::path& to, Document do
 
 // Links the whole file, with its pending turn, because the file beside it may belong to another
 // session by the time this one is restored.
-Result<> Documents::link_whole(const fs::path& file, const fs::path& to,
-                               const SessionId& id) const {
+Result<> Documents::link_with_pending_turn(const fs::path& file, const fs::path& to,
+                                           const SessionId& id) const {
   REPRISE_ASSIGN(const bool has_turn, has_pending_turn(id));
   const fs::path in_trash = format_.partial_in_trash(id);
   REPRISE_ASSIGN(const fs::path partial, format_.partial_file(id));
   if (has_turn && partial != in_trash) {
-    REPRISE_TRY(remove_partial(in_trash));
+    REPRISE_TRY(remove_if_exists(in_trash));
     REPRISE_TRY(link_file(partial, in_trash));
   }
   return link_file(file, to);
@@ -272,23 +272,23 @@ Result<> Documents::restore_partial(const fs::path& trashed) const {
   if (in_use.empty() || trashed == in_use || !has_moved) {
     return {};
   }
-  REPRISE_TRY(remove_partial(in_use));
+  REPRISE_TRY(remove_if_exists(in_use));
   return move_file(trashed, in_use);
 }
 
 // Whether the file contains only this session and may be linked into the trash: on a full disk, a
 // second link is all that fits.
-bool Documents::may_be_linked(const fs::path& file, const fs::path& to, const SessionId& id) const {
+bool Documents::can_be_linked(const fs::path& file, const fs::path& to, const SessionId& id) const {
   const auto has_turn = has_pending_turn(id);
   const auto bytes = read_file(file, format_.file_bytes_max());
   if (!has_turn || !bytes || (*has_turn && format_.partial_in_trash(id).empty())) {
     return false;
   }
-  const auto there = format_.decode(to, *bytes);
-  if (!there || there->sessions.size() != 1) {
+  const auto linked = format_.decode(to, *bytes);
+  if (!linked || linked->sessions.size() != 1) {
     return false;
   }
-  const SessionInfo& info = there->sessions.front().stored.session.info;
+  const SessionInfo& info = linked->sessions.front().stored.session.info;
   return info.id == id && info.state == SessionState::trashed;
 }
 

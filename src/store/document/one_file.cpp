@@ -67,10 +67,7 @@ Result<std::optional<fs::path>> OneFile::find_file(const SessionId& id) const {
   }
   REPRISE_ASSIGN(const std::string bytes, read_file(file_));
   REPRISE_ASSIGN(const Document document, decode(file_, bytes));
-  const bool is_here = std::ranges::any_of(document.sessions, [&id](const FileSession& session) {
-    return session.stored.session.info.id == id;
-  });
-  return is_here ? file_ : trash;
+  return find_session(document, id) != document.sessions.end() ? file_ : trash;
 }
 
 Result<std::vector<fs::path>> OneFile::files() const {
@@ -82,12 +79,13 @@ Result<std::vector<fs::path>> OneFile::files() const {
   return files;
 }
 
-Result<> check_one_file(const OneFile& files, const fs::path& named, const StoreOptions& options) {
-  REPRISE_ASSIGN(const bool has_file, file_exists(files.root()));
-  const fs::path pending = files.pending_file();
-  REPRISE_ASSIGN(const bool holds_turn,
+Result<> check_file_exists(const OneFile& format, const fs::path& named,
+                           const StoreOptions& options) {
+  REPRISE_ASSIGN(const bool has_file, file_exists(format.root()));
+  const fs::path pending = format.pending_file();
+  REPRISE_ASSIGN(const bool has_pending,
                  pending.empty() ? Result<bool>(false) : file_exists(pending));
-  if (options.access == Access::read && !has_file && !holds_turn) {
+  if (options.access == Access::read && !has_file && !has_pending) {
     return fail(Code::not_found, cat("there is no file ", named.string()));
   }
   return {};
@@ -102,38 +100,38 @@ Result<bool> is_object_file(
   }
   REPRISE_ASSIGN(const std::string bytes, read_file(file));
   json::Scanner scanner(bytes);
-  const bool whole =
+  const bool is_valid =
       scanner.kind() == json::Kind::object &&
       scanner.object([&](std::string_view name) { return read_member(name, scanner); });
-  return whole && scanner.end();
+  return is_valid && scanner.end();
 }
 
-MemberLines::MemberLines(int depth) : line_(line_of(depth)) {}
+IndentedObject::IndentedObject(int depth) : line_(line_of(depth)) {}
 
-void MemberLines::raw(std::string_view name, std::string_view json) {
+void IndentedObject::raw(std::string_view name, std::string_view json) {
   out_ += out_.empty() ? "" : ",";
   append_member(out_, line_, name, json);
 }
 
-void MemberLines::text(std::string_view name, std::string_view text) {
+void IndentedObject::text(std::string_view name, std::string_view text) {
   raw(name, json::quoted(text));
 }
 
-std::string MemberLines::object() const {
+std::string IndentedObject::object() const {
   return out_.empty() ? "{}" : cat("{", out_, last_line(line_), "}");
 }
 
-bool append_respelled(std::string& out, json::Scanner& scanner, int depth) {
+bool append_formatted(std::string& out, json::Scanner& scanner, int depth) {
   std::string_view raw;
   if (scanner.kind() != json::Kind::object) {
-    const bool whole = scanner.raw(raw);
+    const bool is_valid = scanner.raw(raw);
     out += raw;
-    return whole;
+    return is_valid;
   }
   const std::string line = line_of(depth);
   bool is_empty = true;
   out += '{';
-  const bool whole = scanner.object([&](std::string_view name) {
+  const bool is_valid = scanner.object([&](std::string_view name) {
     if (!scanner.raw(raw)) {
       return false;
     }
@@ -142,13 +140,13 @@ bool append_respelled(std::string& out, json::Scanner& scanner, int depth) {
     return true;
   });
   out.append(is_empty ? "" : last_line(line)).append("}");
-  return whole;
+  return is_valid;
 }
 
-std::string respelled(std::string_view json, int depth) {
+std::string formatted(std::string_view json, int depth) {
   std::string out;
   json::Scanner scanner(json);
-  return append_respelled(out, scanner, depth) ? out : std::string(json);
+  return append_formatted(out, scanner, depth) ? out : std::string(json);
 }
 
 std::string format_milliseconds(Time time) {

@@ -35,8 +35,8 @@ class OneFile : public DocumentFormat {
 };
 
 // When opening for reading only: not_found if neither the file nor a file beside it exists.
-Result<> check_one_file(const OneFile& files, const std::filesystem::path& named,
-                        const StoreOptions& options);
+Result<> check_file_exists(const OneFile& format, const std::filesystem::path& named,
+                           const StoreOptions& options);
 
 // Whether the file exists and is one intact JSON object. `read_member` reads or skips the value of
 // each member, as for Scanner::object().
@@ -46,10 +46,10 @@ Result<bool> is_object_file(
 
 // Formats objects for files that are also read by people: one member per line, indented by two
 // blanks per level, in the order of the calls. Values are written unchanged.
-class MemberLines {
+class IndentedObject {
  public:
   // The members are at depth `depth`.
-  explicit MemberLines(int depth);
+  explicit IndentedObject(int depth);
 
   void raw(std::string_view name, std::string_view json);
   void text(std::string_view name, std::string_view text);
@@ -64,10 +64,10 @@ class MemberLines {
 
 // Appends the scanner's next value: an object with its members in order, other values unchanged.
 // Returns false, with `out` partly written, if it is not valid JSON.
-bool append_respelled(std::string& out, json::Scanner& scanner, int depth);
+bool append_formatted(std::string& out, json::Scanner& scanner, int depth);
 
 // The formatted object with its members in order; other values unchanged.
-std::string respelled(std::string_view json, int depth);
+std::string formatted(std::string_view json, int depth);
 
 // In the format of JavaScript, always with three digits after the seconds:
 // "2025-10-20T18:27:48.503Z"; microseconds are truncated.

@@ -87,10 +87,10 @@ class TurnReader {
   explicit TurnReader(std::string_view line) : scanner_(line) {}
 
   std::optional<PendingTurn> run() {
-    const bool whole = scanner_.kind() == json::Kind::object &&
-                       scanner_.object([this](std::string_view name) { return member(name); }) &&
-                       scanner_.end();
-    if (!whole || !session_) {
+    const bool is_valid = scanner_.kind() == json::Kind::object &&
+                          scanner_.object([this](std::string_view name) { return member(name); }) &&
+                          scanner_.end();
+    if (!is_valid || !session_) {
       return std::nullopt;
     }
     return PendingTurn{*std::move(session_), first_, std::move(batches_), std::move(unsaved_)};
@@ -152,9 +152,7 @@ class TurnReader {
       if (!running) {
         return false;
       }
-      batch.options.begin_partial =
-          PartialStart{running->answer, running->owner, std::move(running->provider),
-                       std::move(running->model), running->started_at};
+      batch.options.begin_partial = start_of(*running);
     }
     return true;
   }
@@ -169,20 +167,6 @@ class TurnReader {
 std::string_view first_line(std::string_view text) {
   return text.substr(0, text.find('\n'));
 }
-
-}  // namespace
-
-Result<> add_partial(const fs::path& file, const OperationId& answer,
-                     std::span<const Block> delta) {
-  const std::vector<Block> blocks(delta.begin(), delta.end());
-  return add_line(file, answer, cat(R"("blocks":)", blocks_to_json(blocks)));
-}
-
-Result<> add_lease(const fs::path& file, const OperationId& answer, const Lease& lease) {
-  return add_line(file, answer, cat(R"("lease":)", lease_to_json(lease)));
-}
-
-namespace {
 
 // The last lease in the whole lines at the end of `text`.
 std::optional<Lease> last_lease(std::string_view text, std::string_view start) {
@@ -201,6 +185,16 @@ std::optional<Lease> last_lease(std::string_view text, std::string_view start) {
 }
 
 }  // namespace
+
+Result<> add_partial(const fs::path& file, const OperationId& answer,
+                     std::span<const Block> delta) {
+  const std::vector<Block> blocks(delta.begin(), delta.end());
+  return add_line(file, answer, cat(R"("blocks":)", blocks_to_json(blocks)));
+}
+
+Result<> add_lease(const fs::path& file, const OperationId& answer, const Lease& lease) {
+  return add_line(file, answer, cat(R"("lease":)", lease_to_json(lease)));
+}
 
 // It is renewed every few seconds, so only the tail of a long answer has to be read.
 Result<std::optional<Lease>> read_lease(const fs::path& file, const OperationId& answer) {
@@ -241,10 +235,6 @@ Result<std::vector<Block>> read_partial(const fs::path& file, const OperationId&
   return blocks;
 }
 
-Result<> remove_partial(const fs::path& file) {
-  return remove_if_exists(file);
-}
-
 bool PendingTurn::has_content() const {
   return std::ranges::any_of(batches,
                              [](const PendingBatch& batch) { return !batch.messages.empty(); });
@@ -271,7 +261,7 @@ Result<std::optional<PendingTurn>> read_pending_turn(const fs::path& file) {
 
 Result<> write_pending_turn(const fs::path& file, const PendingTurn& turn,
                             const OperationId& answer, bool is_started) {
-  const std::string start = cat(R"({"answer":)", json::quoted(answer.str()), ",");
+  const std::string start = line_start(answer);
   std::string text = cat(start, R"("session":)", json::quoted(turn.session.str()), R"(,"first":)",
                          turn.first.value);
   if (!turn.unsaved_session.empty()) {

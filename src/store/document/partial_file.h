@@ -44,9 +44,6 @@ Result<std::optional<Lease>> read_lease(const std::filesystem::path& file,
 Result<std::vector<Block>> read_partial(const std::filesystem::path& file,
                                         const OperationId& answer);
 
-// Succeeds if the file does not exist.
-Result<> remove_partial(const std::filesystem::path& file);
-
 // One append of a pending turn.
 struct PendingBatch {
   std::vector<Message> messages;

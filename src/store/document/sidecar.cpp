@@ -103,9 +103,7 @@ void write_operations(json::ObjectWriter& object, const StoredSession& stored) {
 void write_raw_entry(json::ObjectWriter& object, const StoredSession& stored) {
   write_operations(object, stored);
   if (stored.partial) {
-    const Partial& running = *stored.partial;
-    object.raw("answering", answer_to_json({running.answer, running.owner, running.provider,
-                                            running.model, running.started_at}));
+    object.raw("answering", answer_to_json(start_of(*stored.partial)));
   }
   if (!stored.replaced.empty()) {
     std::string out;
@@ -235,7 +233,7 @@ class SidecarReader {
     std::string id;
     AppendResult done{.first = {}, .head = {}, .repeated = true};
     int at = 0;
-    const bool whole = scanner_.array([&] {
+    const bool is_valid = scanner_.array([&] {
       switch (at++) {
         case 0:
           return scanner_.string(id);
@@ -248,7 +246,7 @@ class SidecarReader {
       }
     });
     auto operation = OperationId::parse(id);
-    if (!whole || at != 3 || !operation || !is_valid_head(done.first) ||
+    if (!is_valid || at != 3 || !operation || !is_valid_head(done.first) ||
         !is_valid_head(done.head)) {
       return false;
     }

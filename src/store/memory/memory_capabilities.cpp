@@ -74,7 +74,7 @@ Result<> MemoryStore::add_partial(const SessionId& id, const OperationId& answer
   REPRISE_ASSIGN(StoredSession* const stored, get_running(id, answer));
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access): checked by get_running()
   append_delta(stored->partial->blocks, delta);
-  blobs_.name(id, {delta.begin(), delta.end()});
+  blobs_.add_references(id, {delta.begin(), delta.end()});
   return {};
 }
 

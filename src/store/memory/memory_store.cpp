@@ -24,18 +24,18 @@ const std::string* BlobTable::find(const BlobHash& hash) const {
   return found == bytes_.end() ? nullptr : &found->second;
 }
 
-void BlobTable::name(const SessionId& id, const std::vector<Block>& blocks) {
+void BlobTable::add_references(const SessionId& id, const std::vector<Block>& blocks) {
   for (const BlobHash& hash : blobs_in(blocks)) {
-    names_[hash] += names_of_[id].insert(hash).second ? 1 : 0;
+    reference_counts_[hash] += references_of_[id].insert(hash).second ? 1 : 0;
   }
 }
 
 void BlobTable::release(const SessionId& id) {
-  const auto named = names_of_.extract(id);
-  if (named) {
-    for (const BlobHash& hash : named.mapped()) {
-      if (--names_[hash] == 0) {
-        names_.erase(hash);
+  const auto references = references_of_.extract(id);
+  if (references) {
+    for (const BlobHash& hash : references.mapped()) {
+      if (--reference_counts_[hash] == 0) {
+        reference_counts_.erase(hash);
       }
       if (!pins_.contains(hash)) {
         pin(hash, Time::min());
@@ -60,7 +60,7 @@ void BlobTable::collect() {
     const BlobHash hash = pins_by_time_.begin()->second;
     pins_by_time_.erase(pins_by_time_.begin());
     pins_.erase(hash);
-    if (!names_.contains(hash)) {
+    if (!reference_counts_.contains(hash)) {
       bytes_.erase(hash);
     }
   }
@@ -87,7 +87,7 @@ Result<AppendResult> MemoryStore::write(StoredSession& stored, Seq from,
                  write_messages(stored, from, std::move(messages), options));
   for (std::int64_t seq = appended.first.value; !appended.repeated && seq < appended.head.value;
        ++seq) {
-    blobs_.name(stored.session.info.id, stored.log->at(seq)->blocks);
+    blobs_.add_references(stored.session.info.id, stored.log->at(seq)->blocks);
   }
   return appended;
 }
@@ -167,8 +167,8 @@ Result<ReadReport> MemoryStore::read(const SessionId& id, ReadRange range,
 }  // namespace store
 
 std::unique_ptr<Store> open_memory_store(const StoreOptions& options) {
-  return store::in_own_process(std::make_unique<store::MemoryStore>(*options.clock),
-                               store::CallOptions(options));
+  return store::guard(std::make_unique<store::MemoryStore>(*options.clock),
+                      store::CallOptions(options));
 }
 
 }  // namespace reprise

@@ -24,7 +24,7 @@ class BlobTable {
   // Null if the blob does not exist.
   const std::string* find(const BlobHash& hash) const;
   // Records that the session references the blobs of these blocks.
-  void name(const SessionId& id, const std::vector<Block>& blocks);
+  void add_references(const SessionId& id, const std::vector<Block>& blocks);
   // Drops the session's references; blobs without any other are removed unless they were put
   // recently.
   void release(const SessionId& id);
@@ -35,8 +35,8 @@ class BlobTable {
 
   Clock& clock_;
   std::map<BlobHash, std::string> bytes_;
-  std::map<SessionId, std::set<BlobHash>> names_of_;
-  std::map<BlobHash, int> names_;  // the number of sessions that reference it
+  std::map<SessionId, std::set<BlobHash>> references_of_;
+  std::map<BlobHash, int> reference_counts_;
   std::map<BlobHash, Time> pins_;  // of those that are unreferenced or were put recently
   std::set<std::pair<Time, BlobHash>> pins_by_time_;
 };

@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kEnding = ".jsonl";
-constexpr std::string_view kStored = ".stored";
+constexpr std::string_view kSuffix = ".jsonl";
+constexpr std::string_view kStoredSuffix = ".stored";
 
 // False if another process holds the lock.
 Result<bool> try_lock(int fd, const fs::path& file) {
@@ -47,7 +47,7 @@ class OutboxFile final : public Outbox {
     }
     if (!fork_) {
       fork_ = make_session_id(system_clock(), system_entropy());
-      path_ = folder_ / cat(fork_->str(), kEnding);
+      path_ = folder_ / cat(fork_->str(), kSuffix);
     }
     return begin(cat(head_lines(session, *fork_, store_), step_line(step)));
   }
@@ -145,7 +145,7 @@ Result<std::vector<fs::path>> find_outboxes(const fs::path& folder) {
   REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : entries) {
-    if (entry.path().native().ends_with(kEnding)) {
+    if (entry.path().native().ends_with(kSuffix)) {
       files.push_back(entry.path());
     }
   }
@@ -160,10 +160,10 @@ Result<std::optional<Fd>> lock_outbox(const fs::path& file) {
 }
 
 Result<> mark_as_stored(const fs::path& file) {
-  if (!file.native().ends_with(kEnding)) {
+  if (!file.native().ends_with(kSuffix)) {
     return {};
   }
-  return move_file(file, cat(file.native(), kStored));
+  return move_file(file, cat(file.native(), kStoredSuffix));
 }
 
 }  // namespace reprise::store::outbox

@@ -25,14 +25,14 @@ struct Head {
   std::string fork;
 };
 
-Session bare_session(SessionId id) {
+Session empty_session(SessionId id) {
   return {.info = {.id = std::move(id)}};
 }
 
 Result<Head> read_head(std::string_view line) {
   Head head;
   json::Scanner scanner(line);
-  const bool whole = scanner.object([&](std::string_view name) {
+  const bool is_valid = scanner.object([&](std::string_view name) {
     if (name == "reprise_spill") {
       return scanner.integer(head.version);
     }
@@ -44,7 +44,7 @@ Result<Head> read_head(std::string_view line) {
     }
     return name == "aside" ? scanner.string(head.fork) : scanner.skip();
   });
-  if (!whole || !scanner.end() || head.version < 1) {
+  if (!is_valid || !scanner.end() || head.version < 1) {
     return fail(Code::corrupt, "this is not an outbox file");
   }
   if (head.version > kVersion) {
@@ -122,9 +122,9 @@ Result<OutboxStep> read_step(std::string_view line) {
   OutboxStep step{.operation = *OperationId::parse("none")};
   std::optional<OperationId> operation;
   json::Scanner scanner(line);
-  const bool whole = scanner.object(
+  const bool is_valid = scanner.object(
       [&](std::string_view name) { return read_member(scanner, name, step, operation); });
-  if (!whole || !scanner.end()) {
+  if (!is_valid || !scanner.end()) {
     return std::unexpected(scanner.fault());
   }
   if (!operation || !is_valid_head(step.after) ||
@@ -139,7 +139,7 @@ Result<OutboxSession> begin_session(std::string_view head_line) {
   REPRISE_ASSIGN(Head head, read_head(head_line));
   REPRISE_ASSIGN(SessionId id, SessionId::parse(head.session));
   REPRISE_ASSIGN(SessionId fork, SessionId::parse(head.fork));
-  return OutboxSession{.session = bare_session(std::move(id)),
+  return OutboxSession{.session = empty_session(std::move(id)),
                        .fork = std::move(fork),
                        .store = std::move(head.store)};
 }
@@ -156,7 +156,7 @@ std::optional<std::string_view> take_line(std::string_view& bytes) {
   return line;
 }
 
-std::unexpected<Error> wrong_line(const std::filesystem::path& file, int line, const Error& error) {
+std::unexpected<Error> line_error(const std::filesystem::path& file, int line, const Error& error) {
   const Code code = error.code == Code::unsupported ? Code::unsupported : Code::corrupt;
   return fail(code, cat(file.native(), " line ", line, ": ", error.message));
 }
@@ -166,8 +166,8 @@ std::unexpected<Error> wrong_line(const std::filesystem::path& file, int line, c
 std::string head_lines(const Session& session, const SessionId& fork, std::string_view store) {
   const std::string head = json::object_of("reprise_spill", kVersion, "store", store, "session",
                                            session.info.id.str(), "aside", fork.str());
-  const std::string rest = session_sidecar({.session = session}, bare_session(session.info.id));
-  return cat(head, "\n", rest.empty() ? "{}" : rest, "\n");
+  const std::string sidecar = session_sidecar({.session = session}, empty_session(session.info.id));
+  return cat(head, "\n", sidecar.empty() ? "{}" : sidecar, "\n");
 }
 
 std::string step_line(const OutboxStep& step) {
@@ -196,26 +196,26 @@ std::string step_line(const OutboxStep& step) {
 
 Result<OutboxSession> read_outbox(const std::filesystem::path& file) {
   REPRISE_ASSIGN(const std::string bytes, read_file(file));
-  std::string_view left = bytes;
-  const auto head = take_line(left);
-  const auto session = take_line(left);
+  std::string_view remaining = bytes;
+  const auto head = take_line(remaining);
+  const auto session = take_line(remaining);
   if (!head || !session) {
     return fail(Code::corrupt, cat(file.native(), ": this is not an outbox file"));
   }
   auto outbox = begin_session(*head);
   if (!outbox) {
-    return wrong_line(file, 1, outbox.error());
+    return line_error(file, 1, outbox.error());
   }
   StoredSession stored{.session = std::move(outbox->session)};
   if (const auto read = add_session_sidecar(stored, *session); !read) {
-    return wrong_line(file, 2, read.error());
+    return line_error(file, 2, read.error());
   }
   outbox->session = std::move(stored.session);
   int number = 3;
-  for (auto line = take_line(left); line; line = take_line(left)) {
+  for (auto line = take_line(remaining); line; line = take_line(remaining)) {
     auto step = read_step(*line);
     if (!step) {
-      return wrong_line(file, number, step.error());
+      return line_error(file, number, step.error());
     }
     outbox->steps.push_back(*std::move(step));
     ++number;
@@ -230,8 +230,8 @@ std::optional<std::string> store_of_outbox(const std::filesystem::path& file) {
   }
   std::string bytes(kFirstLineMax, '\0');
   bytes.resize(read_at(fd->get(), bytes, 0, file).value_or(0));
-  std::string_view left = bytes;
-  const auto line = take_line(left);
+  std::string_view remaining = bytes;
+  const auto line = take_line(remaining);
   auto head = line ? read_head(*line) : fail(Code::corrupt, "");
   return head ? std::optional(std::move(head->store)) : std::nullopt;
 }

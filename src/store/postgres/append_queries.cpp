@@ -103,11 +103,13 @@ void add_rows(Values& values, const Batch& batch) {
     return;
   }
   // A shorter array would be padded with nulls.
-  REPRISE_ASSERT(
-      batch.places.size() == batch.times.size() && batch.places.size() == batch.more.size() &&
-      batch.places.size() == batch.roles.size() && batch.places.size() == batch.contents.size() &&
-      batch.places.size() == batch.details.size() && batch.places.size() == batch.authors.size());
-  values.add(batch.places);
+  REPRISE_ASSERT(batch.positions.size() == batch.times.size() &&
+                 batch.positions.size() == batch.more.size() &&
+                 batch.positions.size() == batch.roles.size() &&
+                 batch.positions.size() == batch.contents.size() &&
+                 batch.positions.size() == batch.details.size() &&
+                 batch.positions.size() == batch.authors.size());
+  values.add(batch.positions);
   values.add(batch.times);
   values.add(batch.more);
   values.add(batch.roles);
@@ -185,15 +187,15 @@ std::vector<Query> insert_queries(const Counted& append, const Rows& moved) {
   for (const std::string& name : count(batch, counted).names) {
     queries.push_back({kInsertOnceAt, values_of(key, name, first, head)});
   }
-  for (std::size_t i = 0; i < batch.places.size(); ++i) {
+  for (std::size_t i = 0; i < batch.positions.size(); ++i) {
     queries.push_back(
         {kInsertMessage,
-         values_of(key, branch, first + batch.places[i], batch.times[i], batch.more[i],
+         values_of(key, branch, first + batch.positions[i], batch.times[i], batch.more[i],
                    batch.roles[i], batch.contents[i], batch.details[i], batch.authors[i])});
   }
-  auto beside = dependent_queries(append);
-  queries.insert(queries.end(), std::make_move_iterator(beside.begin()),
-                 std::make_move_iterator(beside.end()));
+  auto dependent = dependent_queries(append);
+  queries.insert(queries.end(), std::make_move_iterator(dependent.begin()),
+                 std::make_move_iterator(dependent.end()));
   return queries;
 }
 
@@ -202,8 +204,8 @@ std::vector<Query> dependent_queries(const Counted& append) {
   std::vector<Query> queries;
   queries.reserve(batch.parts.size());
   for (const Batch::Part& part : batch.parts) {
-    queries.push_back(
-        {kInsertMessagePart, values_of(key, batch.operation, part.place, part.part, part.bytes)});
+    queries.push_back({kInsertMessagePart,
+                       values_of(key, batch.operation, part.position, part.part, part.bytes)});
   }
   for (const std::string& hash : batch.blobs) {
     queries.push_back({kInsertBlobRef, values_of(key, batch.operation, hash)});

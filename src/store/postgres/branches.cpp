@@ -96,12 +96,12 @@ Result<std::vector<Query>> branch_off(Connection& connection, const Key& key, st
 
 Result<std::int64_t> count_replaced(Connection& connection, const Key& key) {
   REPRISE_ASSIGN(const auto shown, visible_segments(connection, key));
-  std::int64_t own = 0;
+  std::int64_t current = 0;
   for (const Segment& segment : shown) {
-    own += segment.branch.session == key.id ? segment.to - segment.from : 0;
+    current += segment.branch.session == key.id ? segment.to - segment.from : 0;
   }
   REPRISE_ASSIGN(const Rows all, connection.run_one({kCountMessages, values_of(key)}));
-  return std::max<std::int64_t>(0, all.integer(0, "messages") - own);
+  return std::max<std::int64_t>(0, all.integer(0, "messages") - current);
 }
 
 // The visible messages of a branch are a prefix of its own ones.
@@ -110,16 +110,16 @@ Result<std::vector<Segment>> replaced_segments(Connection& connection, const Key
   REPRISE_ASSIGN(const Rows branches, connection.run_one({kFindBranchRanges, values_of(key)}));
   std::vector<Segment> replaced;
   for (int i = 0; i < branches.count(); ++i) {
-    Segment own{{key.id, branches.integer(i, "branch")},
-                branches.integer(i, "first_seq"),
-                branches.integer(i, "end_seq")};
+    Segment range{{key.id, branches.integer(i, "branch")},
+                  branches.integer(i, "first_seq"),
+                  branches.integer(i, "end_seq")};
     for (const Segment& segment : shown) {
-      const bool is_in_it =
-          segment.branch.session == key.id && segment.branch.number == own.branch.number;
-      own.from = is_in_it ? std::max(own.from, segment.to) : own.from;
+      const bool is_same_branch =
+          segment.branch.session == key.id && segment.branch.number == range.branch.number;
+      range.from = is_same_branch ? std::max(range.from, segment.to) : range.from;
     }
-    if (own.from < own.to) {
-      replaced.push_back(own);
+    if (range.from < range.to) {
+      replaced.push_back(range);
     }
   }
   return replaced;

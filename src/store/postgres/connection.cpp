@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/store_statistics.h"
@@ -141,6 +142,11 @@ Result<Rows> Connection::run_one(const Query& query) {
   return std::move(rows.front());
 }
 
+Result<> Connection::execute(std::span<const Query> queries) {
+  REPRISE_TRY(run(queries));
+  return {};
+}
+
 // A round trip is named after its first statement with a table.
 void Connection::count(std::string_view text) {
   if (store::Call::is_watched() && part_.find(' ') == std::string::npos) {
@@ -169,12 +175,12 @@ Result<> Connection::send_tenant() {
 Result<> Connection::send_all(std::span<const Query> queries) {
   bool begins = libpq_.transaction_status(connection_) == PQTRANS_IDLE;
   for (const Query& query : queries) {
-    const bool says_so = query.text.starts_with(kBegin);
-    if (begins && !says_so) {
+    const bool is_begin = query.text.starts_with(kBegin);
+    if (begins && !is_begin) {
       REPRISE_TRY(send_tenant());
     }
     REPRISE_TRY(send(query));
-    if (says_so) {
+    if (is_begin) {
       REPRISE_TRY(send_tenant());
     }
     begins = query.text == kCommit || query.text == kRollback;
@@ -197,7 +203,7 @@ Result<> Connection::send(const Query& query) {
     if (!prepared_.contains(statement)) {
       const std::string text(query.text);
       if (libpq_.send_prepare(connection_, name.c_str(), text.c_str(), 0, nullptr) != 1) {
-        return lose(Code::io, libpq_.error_message(connection_));
+        return fail_connection(Code::io, libpq_.error_message(connection_));
       }
       prepared_.insert(statement);
       sent_.push_back({statement, true});
@@ -206,7 +212,7 @@ Result<> Connection::send(const Query& query) {
                                 bound.lengths.data(), bound.formats.data(), 1);
   }
   if (sent != 1) {
-    return lose(Code::io, libpq_.error_message(connection_));
+    return fail_connection(Code::io, libpq_.error_message(connection_));
   }
   sent_.push_back({statement, false});
   return {};
@@ -229,10 +235,10 @@ Result<short> Connection::wait(short events) {
       continue;
     }
     if (ready == 0) {
-      return lose(Code::timeout, "the server did not answer in time");
+      return fail_connection(Code::timeout, "the server did not answer in time");
     }
     if (errno != EINTR) {
-      return lose(Code::io, "cannot wait for the server");
+      return fail_connection(Code::io, "cannot wait for the server");
     }
   }
 }
@@ -242,14 +248,14 @@ Result<> Connection::flush() {
   while (true) {
     const int left = libpq_.flush(connection_);
     if (left < 0) {
-      return lose(Code::io, libpq_.error_message(connection_));
+      return fail_connection(Code::io, libpq_.error_message(connection_));
     }
     if (left == 0) {
       return {};
     }
     REPRISE_ASSIGN(const short ready, wait(POLLIN | POLLOUT));
     if ((ready & POLLIN) != 0 && libpq_.consume_input(connection_) != 1) {
-      return lose(Code::io, libpq_.error_message(connection_));
+      return fail_connection(Code::io, libpq_.error_message(connection_));
     }
   }
 }
@@ -267,21 +273,21 @@ Result<PGresult*> Connection::next_result() {
         status != PGRES_FATAL_ERROR && status != PGRES_NONFATAL_ERROR) {
       return result;
     }
-    refuse(result);
+    record_error(result);
     libpq_.clear(result);
     if (libpq_.status(connection_) != CONNECTION_BAD) {
       return next_result();
     }
   }
   if (libpq_.status(connection_) == CONNECTION_BAD) {
-    return lose(Code::io, error_ ? error_->message : libpq_.error_message(connection_));
+    return fail_connection(Code::io, error_ ? error_->message : libpq_.error_message(connection_));
   }
   return nullptr;
 }
 
 Result<> Connection::begin_collecting() {
   if (libpq_.pipeline_sync(connection_) != 1) {
-    return lose(Code::io, libpq_.error_message(connection_));
+    return fail_connection(Code::io, libpq_.error_message(connection_));
   }
   return flush();
 }
@@ -312,7 +318,7 @@ Result<> Connection::end_round_trip() {
   libpq_.clear(sync);
   end_count();
   if (error_) {
-    return refused();
+    return first_error();
   }
   if (not_replicated_) {
     failure_ = {.sqlstate = "01000", .may_be_stored = true};
@@ -321,8 +327,57 @@ Result<> Connection::end_round_trip() {
   return {};
 }
 
+Result<> Connection::begin(const Query& query) {
+  if (sent_.empty()) {
+    failure_ = {};
+    error_.reset();
+    not_replicated_ = false;
+  }
+  REPRISE_TRY(send_tenant());
+  REPRISE_TRY(send(query));
+  return begin_collecting();
+}
+
+Result<Rows> Connection::fetch_rows() {
+  std::vector<Rows> rows;
+  for (bool is_silent = true; is_silent;) {
+    REPRISE_ASSERT(!sent_.empty());  // begin() was called
+    const Sent sent = sent_.front();
+    is_silent = sent.is_preparation || sent.is_silent;
+    REPRISE_TRY(collect(sent, rows));
+    sent_.erase(sent_.begin());
+  }
+  REPRISE_TRY(end_round_trip());
+  return std::move(rows.front());
+}
+
+Result<std::optional<Rows>> Connection::fetch_row() {
+  while (!sent_.empty()) {
+    const Sent sent = sent_.front();
+    if (sent.is_preparation || sent.is_silent) {
+      std::vector<Rows> none;
+      REPRISE_TRY(collect(sent, none));
+      sent_.erase(sent_.begin());
+      continue;
+    }
+    // Fails after the first row has arrived, which is expected.
+    libpq_.single_row_mode(connection_);
+    REPRISE_ASSIGN(PGresult* const result, next_result());
+    if (result == nullptr) {
+      sent_.erase(sent_.begin());
+      continue;
+    }
+    Rows row(libpq_, result);
+    if (libpq_.result_status(result) == PGRES_SINGLE_TUPLE) {
+      return row;
+    }
+  }
+  REPRISE_TRY(end_round_trip());
+  return std::nullopt;
+}
+
 // Keeps the first error: later ones follow from it.
-void Connection::refuse(const PGresult* result) {
+void Connection::record_error(const PGresult* result) {
   if (error_) {
     return;
   }
@@ -341,16 +396,16 @@ void Connection::refuse(const PGresult* result) {
   }
 }
 
-std::unexpected<Error> Connection::refused() {
+std::unexpected<Error> Connection::first_error() {
   return std::unexpected(std::exchange(error_, std::nullopt).value_or(Error{}));
 }
 
-std::unexpected<Error> Connection::lose(Code code, std::string_view what) {
+std::unexpected<Error> Connection::fail_connection(Code code, std::string_view message) {
   sent_.clear();
   end_count();
   failure_.is_lost = true;
   failure_.may_be_stored = true;
-  return fail(code, one_line(what));
+  return fail(code, one_line(message));
 }
 
 bool Connection::is_usable() const {

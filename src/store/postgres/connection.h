@@ -67,14 +67,19 @@ class Connection {
     return run(std::span(queries.begin(), queries.size()));
   }
   Result<Rows> run_one(const Query& query);
+  // The same without rows.
+  Result<> execute(std::span<const Query> queries);
+  Result<> execute(std::initializer_list<Query> queries) {
+    return execute(std::span(queries.begin(), queries.size()));
+  }
 
   // Sends a statement in a round trip of its own without waiting for it. Several may be in
   // progress; their results are taken in order, and until then no other statement may run on this
   // connection.
   Result<> begin(const Query& query);
-  Result<Rows> take();  // all rows of one statement
+  Result<Rows> fetch_rows();  // all rows of one statement
   // Or row by row, so that only one is in memory; nullopt after the last one.
-  Result<std::optional<Rows>> take_row();
+  Result<std::optional<Rows>> fetch_row();
 
   bool is_usable() const;  // neither broken nor with pending rows
   bool is_idle() const;    // usable, and not in a transaction
@@ -102,11 +107,11 @@ class Connection {
   Result<> begin_collecting();
   Result<> collect(const Sent& sent, std::vector<Rows>& rows);
   Result<> end_round_trip();
-  void refuse(const PGresult* result);
+  void record_error(const PGresult* result);
   void count(std::string_view text);
   void end_count();
-  std::unexpected<Error> lose(Code code, std::string_view what);
-  std::unexpected<Error> refused();
+  std::unexpected<Error> fail_connection(Code code, std::string_view message);
+  std::unexpected<Error> first_error();
   static void on_warning(void* self, const PGresult* notice);
 
   const LibpqLibrary& libpq_;

@@ -106,10 +106,10 @@ Result<std::unique_ptr<Database>> Database::open(std::string_view url,
   if (options.connections_max < 1) {
     return fail(Code::invalid_argument, "connections_max must be 1 or more");
   }
-  REPRISE_ASSIGN(ConnectionTarget place, parse_url(url));
-  std::string tenant = place.tenant;
+  REPRISE_ASSIGN(ConnectionTarget target, parse_url(url));
+  std::string tenant = target.tenant;
   std::unique_ptr<Database> database(
-      new Database(std::make_shared<Shared>(std::move(place), options), std::move(tenant)));
+      new Database(std::make_shared<Shared>(std::move(target), options), std::move(tenant)));
   if (auto prepared = database->prepare(); !prepared) {
     return fail_with_context(database->name(), std::move(prepared).error());
   }
@@ -202,32 +202,28 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
   }
   connection.set_deadline(deadline);
   const bool is_new = shared_->tables.version == 0;
-  auto made = make_current(connection, shared_->tables, is_new ? deadline : this->deadline());
-  if (made) {
-    shared_->tables = *made;
+  auto updated = make_current(connection, shared_->tables, is_new ? deadline : this->deadline());
+  if (updated) {
+    shared_->tables = *updated;
     REPRISE_ASSIGN(shared_->engine, run_first(connection, find_engine));
   } else if (!shared_->tables.is_writable()) {
     if (connection.failure().sqlstate == kNoSchema) {
-      add_grant(made.error(), connection.failure());
-    } else if (connection.failure().sqlstate == kNoPrivilege || made.error().code == Code::busy) {
-      made.error().message +=
+      add_grant(updated.error(), connection.failure());
+    } else if (connection.failure().sqlstate == kNoPrivilege ||
+               updated.error().code == Code::busy) {
+      updated.error().message +=
           cat("; ", migration_hint(shared_->pool.target().owner_url, shared_->tables.version));
     }
-    return std::unexpected(std::move(made).error());
+    return std::unexpected(std::move(updated).error());
   }
   return {};
 }
 
-Result<> Database::write(const Work& work) {
+Result<> Database::check_writable() const {
   if (shared_->pool.options().access == Access::read) {
     return fail(Code::unsupported, cat(name(), " is open for reading only"));
   }
-  return attempt(From::primary, Kind::writes, work);
-}
-
-Result<> Database::write_words(const ReadWork& work) {
-  return attempt(From::primary, Kind::writes,
-                 [&work](Connection& connection, bool) { return work(connection); });
+  return {};
 }
 
 // In a transaction for several tenants, each query is preceded by its tenant.
@@ -246,11 +242,12 @@ Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
 
 Result<std::vector<Rows>> Database::write_in_transaction(const SessionId& session,
                                                          const std::vector<Query>& queries) {
-  const std::size_t own = queries.size();
+  const std::size_t query_count = queries.size();
   const auto run = [&](const std::vector<Query>& all, GroupCommit::Wait wait) {
-    return write_for<std::vector<Rows>>([&](Connection& connection, bool) {
+    return write([&](Connection& connection, bool) {
       auto rows = run_unsynced(connection, all, settings_of(wait));
-      const bool was_done = all.size() == own && connection.failure().sqlstate == kDuplicateKey;
+      const bool was_done =
+          all.size() == query_count && connection.failure().sqlstate == kDuplicateKey;
       return !rows && was_done ? std::vector<Rows>() : std::move(rows);
     });
   };
@@ -267,12 +264,9 @@ std::vector<Query> Database::settings_of(GroupCommit::Wait wait) const {
                                           : std::vector<Query>{{kDoNotSync}};
 }
 
-Result<> Database::read(const ReadWork& work, From from) {
-  return attempt(from, Kind::reads,
-                 [&work](Connection& connection, bool) { return work(connection); });
-}
-
-Result<> Database::attempt(From from, Kind kind, const Work& work) {
+Result<> Database::attempt(
+    From from, Kind kind,
+    const std::function<Result<>(Connection& connection, bool is_unsure)>& work) {
   const Deadline queue_end = this->deadline();
   auto permit = shared_->pool.enter(queue_end);
   if (!permit) {

@@ -9,7 +9,9 @@
 //      told so: it looks up its result by its name before repeating it.
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <type_traits>
 
 #include "reprise/open_store.h"
 #include "store/postgres/pool.h"
@@ -19,9 +21,6 @@
 
 namespace reprise::postgres {
 
-// `is_unsure`: an earlier attempt may have been committed.
-using Work = std::function<Result<>(Connection& connection, bool is_unsure)>;
-
 // Thread-safe.
 class Database {
  public:
@@ -29,31 +28,29 @@ class Database {
   // A view of the same database for another tenant, which shares all connections and opens none.
   std::unique_ptr<Database> of(std::string_view tenant) const;
 
-  // unsupported if the store was opened for reading.
-  Result<> write(const Work& work);
-  template <class Value, class Make>
-  Result<Value> write_for(Make make) {
-    Result<Value> made = fail(Code::io, "the work did not run");
-    REPRISE_TRY(write([&](Connection& connection, bool is_unsure) -> Result<> {
-      made = make(connection, is_unsure);
-      return made ? Result<>() : std::unexpected(made.error());
-    }));
-    return made;
+  // Each returns what the last attempt of `work` has returned, a Result.
+  // unsupported if the store was opened for reading. `work(connection, is_unsure)`; is_unsure: an
+  // earlier attempt may have been committed.
+  template <class Work>
+  auto write(const Work& work) -> std::invoke_result_t<const Work&, Connection&, bool> {
+    REPRISE_TRY(check_writable());
+    return run(From::primary, Kind::writes, work);
   }
-  using ReadWork = std::function<Result<>(Connection& connection)>;
-  Result<> read(const ReadWork& work, From from = From::primary);
+  // `work(connection)`.
+  template <class Work>
+  auto read(const Work& work, From from = From::primary) {
+    return run(from, Kind::reads,
+               [&work](Connection& connection, bool) { return work(connection); });
+  }
+  Result<Rows> read_one(const Query& query, From from = From::primary) {
+    return read([&query](Connection& connection) { return connection.run_one(query); }, from);
+  }
   // Writes data derived from messages, even if the store was opened for reading. Must be
-  // repeatable.
-  Result<> write_words(const ReadWork& work);
-  template <class Value, class Make>
-  Result<Value> read_for(Make make, From from = From::primary) {
-    Result<Value> made = fail(Code::io, "the work did not run");
-    const auto work = [&](Connection& connection) -> Result<> {
-      made = make(connection);
-      return made ? Result<>() : std::unexpected(made.error());
-    };
-    REPRISE_TRY(read(work, from));
-    return made;
+  // repeatable. `work(connection)`.
+  template <class Work>
+  auto write_derived(const Work& work) {
+    return run(From::primary, Kind::writes,
+               [&work](Connection& connection, bool) { return work(connection); });
   }
 
   // Runs a session's statements in a transaction whose commit waits neither for the disk nor for a
@@ -89,7 +86,8 @@ class Database {
  private:
   // Shared by all tenants.
   struct Shared {
-    Shared(ConnectionTarget place, const StoreOptions& options) : pool(std::move(place), options) {}
+    Shared(ConnectionTarget target, const StoreOptions& options)
+        : pool(std::move(target), options) {}
 
     Pool pool;
     GroupCommit unsynced;
@@ -103,7 +101,19 @@ class Database {
   Result<Pool::OwnedConnection> first_connection();
   Result<> prepare();
   enum class Kind : std::uint8_t { reads, writes };
-  Result<> attempt(From from, Kind kind, const Work& work);
+  template <class Work>
+  auto run(From from, Kind kind, const Work& work)
+      -> std::invoke_result_t<const Work&, Connection&, bool> {
+    std::invoke_result_t<const Work&, Connection&, bool> result = fail(Code::io, "did not run");
+    REPRISE_TRY(attempt(from, kind, [&](Connection& connection, bool is_unsure) -> Result<> {
+      result = work(connection, is_unsure);
+      return result ? Result<>() : std::unexpected(result.error());
+    }));
+    return result;
+  }
+  Result<> attempt(From from, Kind kind,
+                   const std::function<Result<>(Connection& connection, bool is_unsure)>& work);
+  Result<> check_writable() const;
   Result<std::vector<Rows>> write_in_transaction(const SessionId& session,
                                                  const std::vector<Query>& queries);
   std::vector<Query> settings_of(GroupCommit::Wait wait) const;

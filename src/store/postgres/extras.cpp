@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "reprise/capabilities.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
@@ -17,14 +16,6 @@ namespace reprise::postgres {
 namespace {
 
 constexpr std::string_view kTodos = "todos";
-
-std::string joined(const Rows& rows) {
-  std::string bytes;
-  for (int row = 0; row < rows.count(); ++row) {
-    bytes += rows.bytes(row, "bytes");
-  }
-  return bytes;
-}
 
 Result<std::vector<Todo>> todos_in(const Rows& rows, const SessionId& id) {
   if (rows.empty()) {
@@ -79,8 +70,7 @@ Result<> store_artefact(Database& database, const SessionId& id, const Addition&
       queries.push_back({kInsertOnce, values_of(key, operation)});
     }
     queries.push_back({kCommit});
-    REPRISE_TRY(connection.run(queries));
-    return {};
+    return connection.execute(queries);
   });
 }
 
@@ -88,37 +78,35 @@ Result<> store_artefact(Database& database, const SessionId& id, const Addition&
 
 Result<std::vector<Todo>> PostgresStore::todos(const SessionId& id) {
   const Key key{database_.tenant(), id};
-  return database_.read_for<std::vector<Todo>>(
-      [&](Connection& connection) -> Result<std::vector<Todo>> {
-        REPRISE_ASSIGN(const auto rows, connection.run({{kFindState, values_of(key)},
-                                                        {kFindValue, values_of(key, kTodos)}}));
-        if (rows[0].empty()) {
-          return std::unexpected(store::no_session(id));
-        }
-        return todos_in(rows[1], id);
-      });
+  return database_.read([&](Connection& connection) -> Result<std::vector<Todo>> {
+    REPRISE_ASSIGN(const auto rows, connection.run({{kFindState, values_of(key)},
+                                                    {kFindValue, values_of(key, kTodos)}}));
+    if (rows[0].empty()) {
+      return std::unexpected(store::no_session(id));
+    }
+    return todos_in(rows[1], id);
+  });
 }
 
 Result<std::vector<Todo>> PostgresStore::edit_todos(
     const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) {
   const Key key{database_.tenant(), id};
   const std::string name = operation_name();
-  return database_.write_for<std::vector<Todo>>(
-      [&](Connection& connection, bool) -> Result<std::vector<Todo>> {
-        REPRISE_ASSIGN(const Locked locked, lock_session(connection, key,
-                                                         {{kFindOnce, values_of(key, name)},
-                                                          {kFindValue, values_of(key, kTodos)}}));
-        REPRISE_ASSIGN(auto todos, todos_in(locked.rows[1], id));
-        std::vector<Query> queries;
-        if (locked.rows[0].empty()) {
-          REPRISE_TRY(edit(todos));
-          set_value(queries, key, kTodos, todos_to_json(todos));
-          queries.push_back({kInsertOnce, values_of(key, name)});
-        }
-        queries.push_back({kCommit});
-        REPRISE_TRY(connection.run(queries));
-        return todos;
-      });
+  return database_.write([&](Connection& connection, bool) -> Result<std::vector<Todo>> {
+    REPRISE_ASSIGN(const Locked locked, lock_session(connection, key,
+                                                     {{kFindOnce, values_of(key, name)},
+                                                      {kFindValue, values_of(key, kTodos)}}));
+    REPRISE_ASSIGN(auto todos, todos_in(locked.rows[1], id));
+    std::vector<Query> queries;
+    if (locked.rows[0].empty()) {
+      REPRISE_TRY(edit(todos));
+      set_value(queries, key, kTodos, todos_to_json(todos));
+      queries.push_back({kInsertOnce, values_of(key, name)});
+    }
+    queries.push_back({kCommit});
+    REPRISE_TRY(connection.run(queries));
+    return todos;
+  });
 }
 
 Result<> PostgresStore::save_artefact(const SessionId& id, Step step, std::string_view name,
@@ -135,35 +123,33 @@ Result<std::optional<std::string>> PostgresStore::find_artefact(const SessionId&
                                                                 std::string_view name) {
   REPRISE_TRY(check_name(step, name));
   const Key key{database_.tenant(), id};
-  return database_.read_for<std::optional<std::string>>(
-      [&](Connection& connection) -> Result<std::optional<std::string>> {
-        REPRISE_ASSIGN(const auto rows,
-                       connection.run({{kFindState, values_of(key)},
-                                       {kFindArtefact, values_of(key, step.value, name)}}));
-        if (rows[0].empty()) {
-          return std::unexpected(store::no_session(id));
-        }
-        return rows[1].empty() ? std::nullopt : std::optional(joined(rows[1]));
-      });
+  return database_.read([&](Connection& connection) -> Result<std::optional<std::string>> {
+    REPRISE_ASSIGN(const auto rows,
+                   connection.run({{kFindState, values_of(key)},
+                                   {kFindArtefact, values_of(key, step.value, name)}}));
+    if (rows[0].empty()) {
+      return std::unexpected(store::no_session(id));
+    }
+    return rows[1].empty() ? std::nullopt : std::optional(joined(rows[1]));
+  });
 }
 
 Result<std::vector<Artefacts::Entry>> PostgresStore::list_artefacts(const SessionId& id) {
   const Key key{database_.tenant(), id};
-  return database_.read_for<std::vector<Entry>>(
-      [&](Connection& connection) -> Result<std::vector<Entry>> {
-        REPRISE_ASSIGN(const auto rows, connection.run({{kFindState, values_of(key)},
-                                                        {kListArtefacts, values_of(key)}}));
-        if (rows[0].empty()) {
-          return std::unexpected(store::no_session(id));
-        }
-        std::vector<Entry> entries;
-        entries.reserve(static_cast<std::size_t>(rows[1].count()));
-        for (int row = 0; row < rows[1].count(); ++row) {
-          entries.push_back({Step{rows[1].integer(row, "step")}, rows[1].text(row, "name"),
-                             rows[1].integer(row, "size")});
-        }
-        return entries;
-      });
+  return database_.read([&](Connection& connection) -> Result<std::vector<Entry>> {
+    REPRISE_ASSIGN(const auto rows, connection.run({{kFindState, values_of(key)},
+                                                    {kListArtefacts, values_of(key)}}));
+    if (rows[0].empty()) {
+      return std::unexpected(store::no_session(id));
+    }
+    std::vector<Entry> entries;
+    entries.reserve(static_cast<std::size_t>(rows[1].count()));
+    for (int row = 0; row < rows[1].count(); ++row) {
+      entries.push_back({Step{rows[1].integer(row, "step")}, rows[1].text(row, "name"),
+                         rows[1].integer(row, "size")});
+    }
+    return entries;
+  });
 }
 
 }  // namespace reprise::postgres

@@ -29,41 +29,42 @@ Result<std::vector<Rows>> run_uncompiled(Connection& connection, std::vector<Que
   return rows;
 }
 
-struct WordPlace {
+struct Cursor {
   std::int64_t time_us = 0;
   std::int64_t branch = 0;
   std::int64_t seq = 0;
   std::string session = {};
 };
 
-std::string text_of_place(const WordPlace& place) {
-  return cat(place.time_us, ".", place.branch, ".", place.seq, ".", place.session);
+std::string cursor_text(const Cursor& cursor) {
+  return cat(cursor.time_us, ".", cursor.branch, ".", cursor.seq, ".", cursor.session);
 }
 
-Result<WordPlace> parse_word_place(std::string_view text) {
-  WordPlace place;
-  std::string_view rest = text;
-  for (std::int64_t* const number : {&place.time_us, &place.branch, &place.seq}) {
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), *number);
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-    if (error != std::errc() || !rest.starts_with('.')) {
+Result<Cursor> parse_cursor(std::string_view text) {
+  Cursor cursor;
+  std::string_view remaining = text;
+  for (std::int64_t* const number : {&cursor.time_us, &cursor.branch, &cursor.seq}) {
+    const auto [end, error] =
+        std::from_chars(remaining.data(), remaining.data() + remaining.size(), *number);
+    remaining.remove_prefix(static_cast<std::size_t>(end - remaining.data()));
+    if (error != std::errc() || !remaining.starts_with('.')) {
       return fail(Code::invalid_argument, cat("'", text, "' is not a cursor of this search"));
     }
-    rest.remove_prefix(1);
+    remaining.remove_prefix(1);
   }
-  REPRISE_ASSIGN(const SessionId session, SessionId::parse(rest));
-  place.session = session.str();
-  return place;
+  REPRISE_ASSIGN(const SessionId session, SessionId::parse(remaining));
+  cursor.session = session.str();
+  return cursor;
 }
 
-class Finding {
+class WordSearch {
  public:
-  Finding(Database& database, const WordQuery& query)
+  WordSearch(Database& database, const WordQuery& query)
       : database_(database), query_(query), text_(query_of(query, database.tenant())) {}
 
   Result<std::vector<WordHit>> find(std::string_view after, std::size_t limit) {
     if (!after.empty()) {
-      REPRISE_ASSIGN(after_, parse_word_place(after));
+      REPRISE_ASSIGN(after_, parse_cursor(after));
     }
     if (query_.working_dir) {
       REPRISE_ASSIGN(folder_, index_key(*query_.working_dir));
@@ -76,24 +77,25 @@ class Finding {
 
  private:
   Result<> find_all(Connection& connection, std::size_t limit, std::vector<WordHit>& hits);
-  Result<Rows> newest(Connection& connection, std::int64_t limit);
+  Result<Rows> find_newest(Connection& connection, std::int64_t limit);
   Result<Rows> run(Connection& connection, std::int64_t limit,
                    std::optional<std::int64_t> window = std::nullopt);
-  Result<> take(const Rows& found, std::size_t limit, std::vector<WordHit>& hits);
+  Result<> add_hits(const Rows& found, std::size_t limit, std::vector<WordHit>& hits);
 
   Database& database_;
   const WordQuery& query_;
   const std::string text_;
-  std::optional<WordPlace> after_;
+  std::optional<Cursor> after_;
   std::optional<std::string> folder_;
   enum class Scan : std::uint8_t { not_chosen, sessions, words } scan_ = Scan::not_chosen;
 };
 
 // Repeats the query if no session shows some of the rows found.
-Result<> Finding::find_all(Connection& connection, std::size_t limit, std::vector<WordHit>& hits) {
+Result<> WordSearch::find_all(Connection& connection, std::size_t limit,
+                              std::vector<WordHit>& hits) {
   while (hits.size() < limit) {
-    REPRISE_ASSIGN(const Rows found, newest(connection, static_cast<std::int64_t>(limit)));
-    REPRISE_TRY(take(found, limit, hits));
+    REPRISE_ASSIGN(const Rows found, find_newest(connection, static_cast<std::int64_t>(limit)));
+    REPRISE_TRY(add_hits(found, limit, hits));
     if (static_cast<std::size_t>(found.count()) < limit) {
       break;
     }
@@ -102,7 +104,7 @@ Result<> Finding::find_all(Connection& connection, std::size_t limit, std::vecto
   return {};
 }
 
-Result<Rows> Finding::newest(Connection& connection, std::int64_t limit) {
+Result<Rows> WordSearch::find_newest(Connection& connection, std::int64_t limit) {
   if (scan_ != Scan::not_chosen) {
     return run(connection, limit);
   }
@@ -135,8 +137,8 @@ Result<Rows> Finding::newest(Connection& connection, std::int64_t limit) {
   return run(connection, limit);
 }
 
-Result<Rows> Finding::run(Connection& connection, std::int64_t limit,
-                          std::optional<std::int64_t> window) {
+Result<Rows> WordSearch::run(Connection& connection, std::int64_t limit,
+                             std::optional<std::int64_t> window) {
   const std::string statement =
       find_words_statement({.window = window.has_value(),
                             .sessions = !window && scan_ == Scan::sessions,
@@ -177,11 +179,11 @@ Result<Rows> Finding::run(Connection& connection, std::int64_t limit,
 }
 
 // Adds the rows that a session shows, up to the limit.
-Result<> Finding::take(const Rows& found, std::size_t limit, std::vector<WordHit>& hits) {
+Result<> WordSearch::add_hits(const Rows& found, std::size_t limit, std::vector<WordHit>& hits) {
   for (int row = 0; row < found.count() && hits.size() < limit; ++row) {
     const RowView one{found, row};
-    after_ = WordPlace{one.integer("time_us"), one.integer("branch"), one.integer("seq"),
-                       std::string(one.bytes("session_id"))};
+    after_ = Cursor{one.integer("time_us"), one.integer("branch"), one.integer("seq"),
+                    std::string(one.bytes("session_id"))};
     if (one.is_null("holder") || (folder_ && one.bytes("folder") != *folder_)) {
       continue;
     }
@@ -195,7 +197,7 @@ Result<> Finding::take(const Rows& found, std::size_t limit, std::vector<WordHit
                     .bytes = one.integer("bytes"),
                     .counts = query_.with_counts ? counts_of(query_, one.bytes("counts")) : "",
                     .is_certain = one.integer("is_long") == 0,
-                    .place = text_of_place(*after_)});
+                    .place = cursor_text(*after_)});
   }
   return {};
 }
@@ -204,7 +206,7 @@ Result<> Finding::take(const Rows& found, std::size_t limit, std::vector<WordHit
 
 Result<std::vector<WordHit>> PostgresStore::find_words(const WordQuery& query,
                                                        std::string_view after, std::size_t limit) {
-  return Finding(database_, query).find(after, limit);
+  return WordSearch(database_, query).find(after, limit);
 }
 
 Result<std::vector<double>> PostgresStore::word_densities(const WordQuery& query) {
@@ -217,7 +219,7 @@ Result<std::vector<double>> PostgresStore::word_densities(const WordQuery& query
     }
   }
   REPRISE_ASSIGN(const std::vector<Rows> counted,
-                 database_.read_for<std::vector<Rows>>([&queries](Connection& connection) {
+                 database_.read([&queries](Connection& connection) {
                    return run_uncompiled(connection, queries);
                  }));
   std::vector<double> densities;

@@ -28,10 +28,11 @@ constexpr std::size_t kDueBytesMax = std::size_t{1} << 20;
 constexpr std::int64_t kEntriesPerReport = 64;
 
 // Indexes everything new until nothing is left, or until another process is indexing.
-class Indexing {
+class WordIndexer {
  public:
   using Indexer = std::function<WordEntry(const Message&)>;
-  Indexing(Database& database, const Indexer& entry_of, const WordIndex::IndexProgress& on_progress)
+  WordIndexer(Database& database, const Indexer& entry_of,
+              const WordIndex::IndexProgress& on_progress)
       : database_(database), entry_of_(entry_of), on_progress_(on_progress) {}
 
   Result<bool> run();
@@ -60,8 +61,6 @@ class Indexing {
   Result<> delete_orphans(Connection& connection);
   Result<> index_due(Connection& connection, std::vector<Due> all);
   Result<std::vector<Query>> index_session(Connection& connection, Due& due, const Rows& rows);
-  Result<> complete(Connection& connection, const Due& due, std::int64_t branch, MessageRow& row,
-                    std::string& content);
 
   Database& database_;
   const Indexer& entry_of_;
@@ -78,7 +77,7 @@ class Indexing {
 };
 
 // Without a lock, because usually there is no work.
-Result<> Indexing::find_work(Connection& connection) {
+Result<> WordIndexer::find_work(Connection& connection) {
   const std::string& tenant = database_.tenant();
   REPRISE_ASSIGN(
       const std::vector<Rows> known,
@@ -117,13 +116,13 @@ Result<> Indexing::find_work(Connection& connection) {
   return {};
 }
 
-Result<bool> Indexing::run() {
+Result<bool> WordIndexer::run() {
   REPRISE_TRY(database_.read([this](Connection& one) { return find_work(one); }));
   if (step_ == Step::more && !has_state_) {
     REPRISE_TRY(run_one({kInsertIndexing, values(database_.tenant())}));
   }
   while (step_ == Step::more) {
-    REPRISE_TRY(database_.write_words([this](Connection& one) { return index_batch(one); }));
+    REPRISE_TRY(database_.write_derived([this](Connection& one) { return index_batch(one); }));
   }
   if (step_ == Step::done && compared_us_) {
     REPRISE_TRY(run_one({kSaveCompared, values(database_.tenant(), *compared_us_)}));
@@ -131,15 +130,13 @@ Result<bool> Indexing::run() {
   return step_ == Step::done;
 }
 
-Result<> Indexing::run_one(const Query& query) {
-  return database_.write_words([&query](Connection& connection) -> Result<> {
-    REPRISE_TRY(connection.run_one(query));
-    return {};
-  });
+Result<> WordIndexer::run_one(const Query& query) {
+  return database_.write_derived(
+      [&query](Connection& connection) -> Result<> { return connection.execute({query}); });
 }
 
 // The process that locks the tenant's row indexes; others do not wait.
-Result<> Indexing::index_batch(Connection& connection) {
+Result<> WordIndexer::index_batch(Connection& connection) {
   REPRISE_ASSIGN(
       const auto claimed,
       connection.run(
@@ -155,12 +152,11 @@ Result<> Indexing::index_batch(Connection& connection) {
   } else {
     return index_due(connection, std::move(all));
   }
-  REPRISE_TRY(connection.run_one({kRollback}));
-  return {};
+  return connection.execute({{kRollback}});
 }
 
 // Sessions with invalid ids are not indexed.
-std::vector<Indexing::Due> Indexing::read_due(const Rows& rows) {
+std::vector<WordIndexer::Due> WordIndexer::read_due(const Rows& rows) {
   std::vector<Due> all;
   for (int row = 0; row < rows.count(); ++row) {
     const RowView one{rows, row};
@@ -176,7 +172,7 @@ std::vector<Indexing::Due> Indexing::read_due(const Rows& rows) {
   return all;
 }
 
-Result<> Indexing::delete_orphans(Connection& connection) {
+Result<> WordIndexer::delete_orphans(Connection& connection) {
   REPRISE_ASSIGN(const Rows gone, connection.run_one({kFindOrphans, values(database_.tenant())}));
   std::vector<Query> queries;
   for (int row = 0; row < gone.count(); ++row) {
@@ -190,7 +186,7 @@ Result<> Indexing::delete_orphans(Connection& connection) {
   return {};
 }
 
-Result<> Indexing::index_due(Connection& connection, std::vector<Due> all) {
+Result<> WordIndexer::index_due(Connection& connection, std::vector<Due> all) {
   std::vector<Query> reads;
   for (const Due& due : all) {
     reads.push_back({kReadDue, values_of(key(due.id), due.from_branch, due.from_seq)});
@@ -208,8 +204,7 @@ Result<> Indexing::index_due(Connection& connection, std::vector<Due> all) {
     }
     REPRISE_ASSIGN(inserts.emplace_back(), index_session(connection, due, read[2 * i]));
     if (step_ == Step::stopped) {
-      REPRISE_TRY(connection.run_one({kRollback}));
-      return {};
+      return connection.execute({{kRollback}});
     }
     holds.push_back({kHoldSession, values_of(key(due.id))});
   }
@@ -237,8 +232,8 @@ Result<> Indexing::index_due(Connection& connection, std::vector<Due> all) {
 }
 
 // The statements for indexing a session; updates `due` to the indexed position.
-Result<std::vector<Query>> Indexing::index_session(Connection& connection, Due& due,
-                                                   const Rows& rows) {
+Result<std::vector<Query>> WordIndexer::index_session(Connection& connection, Due& due,
+                                                      const Rows& rows) {
   std::vector<Query> inserts;
   std::size_t bytes = 0;
   for (int at = 0; at < rows.count(); ++at) {
@@ -249,7 +244,10 @@ Result<std::vector<Query>> Indexing::index_session(Connection& connection, Due& 
     due.from_seq = row.seq.value + 1;
     std::string content;
     if (row.more > 0) {
-      REPRISE_TRY(complete(connection, due, due.from_branch, row, content));
+      REPRISE_ASSIGN(
+          const Rows parts,
+          connection.run_one({kReadParts, values_of(key(due.id), due.from_branch, row.seq.value)}));
+      join_parts(row, parts, content);
     }
     Message message;
     std::optional<Damage> damage;
@@ -279,23 +277,11 @@ Result<std::vector<Query>> Indexing::index_session(Connection& connection, Due& 
   return inserts;
 }
 
-Result<> Indexing::complete(Connection& connection, const Due& due, std::int64_t branch,
-                            MessageRow& row, std::string& content) {
-  REPRISE_ASSIGN(const Rows parts,
-                 connection.run_one({kReadParts, values_of(key(due.id), branch, row.seq.value)}));
-  content = row.content;
-  for (int part = 0; part < parts.count(); ++part) {
-    content += parts.bytes(part, "bytes");
-  }
-  row.content = content;
-  return {};
-}
-
 }  // namespace
 
 Result<bool> PostgresStore::index_words(const std::function<WordEntry(const Message&)>& entry_of,
                                         const IndexProgress& on_progress) {
-  return Indexing(database_, entry_of, on_progress).run();
+  return WordIndexer(database_, entry_of, on_progress).run();
 }
 
 }  // namespace reprise::postgres

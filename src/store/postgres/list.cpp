@@ -8,7 +8,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/pool.h"
-#include "store/postgres/read.h"
+#include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/statements.h"
@@ -44,12 +44,6 @@ struct ListQuery {
 constexpr std::size_t kScanFirst = 1000;
 constexpr std::size_t kScanNext = 10'000;
 constexpr std::size_t kScanFar = 40'000;
-
-// The smallest text that is greater than all that begin with `prefix` (ids are ASCII).
-std::string after_prefix(std::string prefix) {
-  ++prefix.back();
-  return prefix;
-}
 
 std::vector<std::int64_t> states_of(const SessionQuery& query) {
   std::vector<std::int64_t> states;
@@ -117,12 +111,12 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
   }
   if (!query.id_prefix.empty()) {
     list.values.add(query.id_prefix);
-    list.values.add(after_prefix(query.id_prefix));
+    list.values.add(store::after_prefix(query.id_prefix));
   }
   if (!query.short_id_prefix.empty()) {
     const std::string begin = query.short_id_prefix.substr(0, kShortIdDigits);
     list.values.add(begin);
-    list.values.add(after_prefix(begin));
+    list.values.add(store::after_prefix(begin));
     list.values.add(short_id_pattern(query.short_id_prefix, '_').value_or(""));
   }
   const std::string title = ascii_lower(query.title_contains);
@@ -156,7 +150,7 @@ bool copy_to_heads(Database& database) {
   const Values tenant = values(database.tenant());
   for (int round = 0; round < kRoundsMax; ++round) {
     bool is_done = false;
-    const auto copied = database.write_words([&](Connection& connection) -> Result<> {
+    const auto copied = database.write_derived([&](Connection& connection) -> Result<> {
       REPRISE_ASSIGN(
           const auto rows,
           connection.run(
@@ -176,10 +170,8 @@ Result<bool> has_copies(Database& database, const SessionQuery& query) {
   if (!needs_session_rows(query) || !database.has_addition(kCopiesAddition)) {
     return false;
   }
-  const auto find = [&](Connection& connection) {
-    return connection.run_one({kFindNotCopied, values(database.tenant())});
-  };
-  REPRISE_ASSIGN(const Rows stale, database.read_for<Rows>(find, From::list));
+  REPRISE_ASSIGN(const Rows stale,
+                 database.read_one({kFindNotCopied, values(database.tenant())}, From::list));
   return stale.empty() || copy_to_heads(database);
 }
 
@@ -188,25 +180,25 @@ Result<bool> is_frequent_author(Database& database, const SessionQuery& query) {
   if (!query.author || !query.id_prefix.empty() || !query.short_id_prefix.empty()) {
     return false;
   }
-  const auto find = [&](Connection& connection) {
-    return connection.run_one({kFindManyOfAuthor, values(database.tenant(), query.author->str())});
-  };
-  REPRISE_ASSIGN(const Rows many, database.read_for<Rows>(find, From::list));
+  REPRISE_ASSIGN(
+      const Rows many,
+      database.read_one({kFindManyOfAuthor, values(database.tenant(), query.author->str())},
+                        From::list));
   return !many.empty();
 }
 
 // What a statement found of a page.
-struct Found {
+struct PartialPage {
   std::optional<ListPosition> end = std::nullopt;  // where to continue; nullopt on the last page
   bool is_complete = true;  // false when the index has more than a few, of which none was returned
 };
 
 // Adds the rows of parts before `parts_end` to the page. Returns the position of the last one if
 // there may be more after it.
-Found add_rows(const Database& database, const ListQuery& list, const Rows& rows,
-               std::int64_t parts_end, SessionPage& page) {
+PartialPage add_rows(const Database& database, const ListQuery& list, const Rows& rows,
+                     std::int64_t parts_end, SessionPage& page) {
   const std::size_t limit = list.shape.rows - 1;
-  Found found;
+  PartialPage found;
   std::size_t count = 0;
   for (int row = 0; row < rows.count(); ++row) {
     if (rows.is_null(row, "session_id") || rows.integer(row, "part") >= parts_end) {
@@ -221,7 +213,7 @@ Found add_rows(const Database& database, const ListQuery& list, const Rows& rows
     InfoRow read = read_info({rows, row}, database.name());
     if (read.info && page.sessions.size() == limit) {
       page.next = store::format_cursor(page.sessions.back());
-      return Found{};
+      return PartialPage{};
     }
     if (read.damage) {
       page.damage.push_back(*std::move(read.damage));
@@ -233,20 +225,16 @@ Found add_rows(const Database& database, const ListQuery& list, const Rows& rows
   const bool has_scanned_all =
       !list.shape.joins_details() || rows.empty() ||
       std::cmp_less(rows.integer(rows.count() - 1, "place"), list.shape.heads());
-  return count <= limit && has_scanned_all ? Found{} : found;
+  return count <= limit && has_scanned_all ? PartialPage{} : found;
 }
 
-Result<Found> collect(Database& database, const SessionQuery& query,
-                      const std::optional<ListPosition>& after, AccessPath path,
-                      SessionPage& page) {
+Result<PartialPage> collect(Database& database, const SessionQuery& query,
+                            const std::optional<ListPosition>& after, AccessPath path,
+                            SessionPage& page) {
   REPRISE_ASSIGN(const ListQuery list, make_query(database, query, after, path));
-  REPRISE_ASSIGN(const Rows rows, database.read_for<Rows>(
-                                      [&](Connection& connection) {
-                                        return connection.run_one({list.text, list.values});
-                                      },
-                                      From::list));
+  REPRISE_ASSIGN(const Rows rows, database.read_one({list.text, list.values}, From::list));
   if (path.index && rows.integer(0, "found") > kFewSessions) {
-    return Found{.is_complete = false};
+    return PartialPage{.is_complete = false};
   }
   const bool is_cut = list.shape.filters_by_copies() && !rows.is_null(0, "cut_part");
   if (!is_cut) {
@@ -254,7 +242,7 @@ Result<Found> collect(Database& database, const SessionQuery& query,
   }
   // The parts before the cut are complete.
   const std::int64_t part = rows.integer(0, "cut_part");
-  Found found = add_rows(database, list, rows, part + 1, page);
+  PartialPage found = add_rows(database, list, rows, part + 1, page);
   if (!found.end && page.next.empty()) {
     found.end =
         ListPosition{part, (rows.integer(0, "cut_slot") << kSlotBits) - 1, std::string(kAfterIds)};
@@ -269,11 +257,11 @@ Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
   AccessPath path;
   REPRISE_ASSIGN(path.copies, has_copies(database, query));
   REPRISE_ASSIGN(path.reads_authors, is_frequent_author(database, query));
-  bool may_ask = has_index(database, query);
+  bool can_use_index = has_index(database, query);
   std::optional<ListPosition> after = begin;
   std::size_t examined = 0;
   while (true) {
-    REPRISE_ASSIGN(const Found found, collect(database, query, after, path, page));
+    REPRISE_ASSIGN(const PartialPage found, collect(database, query, after, path, page));
     if (!found.end) {
       return page;
     }
@@ -281,10 +269,10 @@ Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
     examined += path.copies ? path.examined_max : kExaminedMax;
     path.examined_max = kScanNext;
     const std::size_t count = page.sessions.size();
-    if (may_ask && (query.limit - count) * examined > count * kScanFar) {
-      may_ask = false;
+    if (can_use_index && (query.limit - count) * examined > count * kScanFar) {
+      can_use_index = false;
       SessionPage all;
-      REPRISE_ASSIGN(const Found few, collect(database, query, begin, {.index = true}, all));
+      REPRISE_ASSIGN(const PartialPage few, collect(database, query, begin, {.index = true}, all));
       if (few.is_complete && !few.end) {
         return all;
       }
@@ -294,12 +282,12 @@ Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
 
 }  // namespace
 
-Result<SessionPage> list_sessions(Database& database, const SessionQuery& query) {
+Result<SessionPage> PostgresStore::list(const SessionQuery& query) {
   REPRISE_ASSIGN(const store::CheckedQuery checked,
                  store::check_query(query, {.lists_by_author = true}));
-  if (query.author && !database.has_additions()) {
+  if (query.author && !database_.has_additions()) {
     return fail(Code::unsupported,
-                cat(database.name(), " has no authors yet: run reprise store migrate"));
+                cat(database_.name(), " has no authors yet: run reprise store migrate"));
   }
   const bool is_odd_prefix = !std::ranges::all_of(query.id_prefix, [](char c) { return c > 0; });
   if (query.states.empty() || is_odd_prefix || !short_id_pattern(query.short_id_prefix, '_')) {
@@ -310,7 +298,7 @@ Result<SessionPage> list_sessions(Database& database, const SessionQuery& query)
     after = ListPosition{checked.after->group, microseconds_of(checked.after->updated_at),
                          checked.after->id.str()};
   }
-  return scan_list(database, query, after);
+  return scan_list(database_, query, after);
 }
 
 }  // namespace reprise::postgres

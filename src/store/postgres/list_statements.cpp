@@ -19,24 +19,24 @@ struct ListParameters {
       short_pattern, title, author, grams;
 };
 
-ListParameters places_of(const ListShape& shape) {
+ListParameters parameters_of(const ListShape& shape) {
   Placeholders placeholders(2);
   ListParameters at;
-  const auto take = [&placeholders](bool has, std::string_view type,
-                                    std::initializer_list<std::string*> places) {
-    for (std::string* const place : places) {
-      *place = has ? placeholders.next(type) : "";
+  const auto add = [&placeholders](bool has, std::string_view type,
+                                   std::initializer_list<std::string*> parameters) {
+    for (std::string* const parameter : parameters) {
+      *parameter = has ? placeholders.next(type) : "";
     }
   };
-  take(shape.after.has_value(), "int8", {&at.updated_us});
-  take(shape.after.has_value(), "text", {&at.session});
-  take(shape.folder, "bytea", {&at.folder});
-  take(shape.mode, "bytea", {&at.mode});
-  take(shape.prefix, "text", {&at.prefix_begin, &at.prefix_end});
-  take(shape.short_id, "text", {&at.short_begin, &at.short_end, &at.short_pattern});
-  take(shape.title, "bytea", {&at.title});
-  take(shape.author, "bytea", {&at.author});
-  take(shape.title && shape.from_index, "text", {&at.grams});
+  add(shape.after.has_value(), "int8", {&at.updated_us});
+  add(shape.after.has_value(), "text", {&at.session});
+  add(shape.folder, "bytea", {&at.folder});
+  add(shape.mode, "bytea", {&at.mode});
+  add(shape.prefix, "text", {&at.prefix_begin, &at.prefix_end});
+  add(shape.short_id, "text", {&at.short_begin, &at.short_end, &at.short_pattern});
+  add(shape.title, "bytea", {&at.title});
+  add(shape.author, "bytea", {&at.author});
+  add(shape.title && shape.from_index, "text", {&at.grams});
   return at;
 }
 
@@ -119,25 +119,25 @@ std::string heads_by_copies(const ListShape& shape, const ListParameters& at, st
 // A group's sessions of one state, in list order.
 std::string select_part(const ListShape& shape, const ListParameters& at, std::int64_t group,
                         std::int64_t state) {
-  const bool looks = shape.filters_by_copies();
+  const bool by_copies = shape.filters_by_copies();
   std::string where =
-      looks ? " WHERE h.state >= 0"
-            : cat(scope_of(shape, at, group, state, "h"), group_condition(shape, group, "h"));
+      by_copies ? " WHERE h.state >= 0"
+                : cat(scope_of(shape, at, group, state, "h"), group_condition(shape, group, "h"));
   if (shape.after && group == *shape.after) {
     where += cat(" AND (h.updated_us, h.session_id) < (", at.updated_us, ", ", at.session, ")");
   }
   if (shape.answering) {
     where += " AND h.answer IS NOT NULL";
   }
-  if (shape.copies && !looks) {
+  if (shape.copies && !by_copies) {
     where += copies_condition(shape, at, "h");
   }
-  const std::string_view slots = looks         ? "m.slot DESC, "
+  const std::string_view slots = by_copies     ? "m.slot DESC, "
                                  : shape.slots ? "h.updated_slot DESC, "
                                                : "";
   return cat("(SELECT ", group, "::int8 AS part, ", head_columns(shape.flags),
              shape.reads_authors ? ", h.branch" : "", " FROM ",
-             looks ? heads_by_copies(shape, at, group, state) : heads_by_id(shape, at), where,
+             by_copies ? heads_by_copies(shape, at, group, state) : heads_by_id(shape, at), where,
              " ORDER BY ", slots, "h.updated_us DESC, h.session_id DESC LIMIT ", shape.heads(),
              ")");
 }
@@ -236,7 +236,7 @@ std::string find_few(const ListShape& shape, const ListParameters& at) {
 }  // namespace
 
 std::string list_statement(const ListShape& shape) {
-  const ListParameters at = places_of(shape);
+  const ListParameters at = parameters_of(shape);
   std::string page;
   std::size_t parts = 0;
   for (std::int64_t group = shape.after.value_or(0); group < std::ssize(shape.groups); ++group) {

@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "reprise/open_store.h"
 #include "store/call.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/pool.h"
@@ -29,16 +28,16 @@ Result<> require_server(std::string_view url) {
   return {};
 }
 
-Result<> migrate_at(const ConnectionTarget& place, const StoreOptions& options,
+Result<> migrate_at(const ConnectionTarget& target, const StoreOptions& options,
                     const MigrateOptions& migrate) {
-  Pool pool(place, options);
+  Pool pool(target, options);
   const store::CallOptions call_options(options);
   store::Call call(call_options, "migrate");
   const auto now = std::chrono::steady_clock::now();
   REPRISE_ASSIGN(const Pool::OwnedConnection connection,
                  pool.connect(From::primary, now + options.busy_timeout));
   connection->set_deadline(now + kMigrationMax);
-  auto done = migrate_online(*connection, migrate.dry_run ? MigrationMode::yes : MigrationMode::no,
+  auto done = migrate_online(*connection, migrate.dry_run ? DryRun::yes : DryRun::no,
                              [&migrate](std::string_view step) {
                                if (migrate.on_step) {
                                  migrate.on_step(step);
@@ -49,21 +48,21 @@ Result<> migrate_at(const ConnectionTarget& place, const StoreOptions& options,
 }
 
 // Forgets the operations of the next page of sessions unless they changed since `before`.
-struct Swept {
+struct ForgottenPage {
   std::string last;  // "" when there are no more
   std::int64_t forgotten = 0;
 };
-Result<Swept> forget_page(Connection& connection, const std::string& tenant,
-                          const std::string& after, std::int64_t before) {
-  REPRISE_ASSIGN(const Rows page, connection.run_one({kFindSweptPage, values(tenant, after)}));
-  if (page.is_null(0, "last")) {
-    return Swept{};
+Result<ForgottenPage> forget_page(Connection& connection, const std::string& tenant,
+                                  const std::string& after, std::int64_t before) {
+  REPRISE_ASSIGN(const Rows rows, connection.run_one({kFindOperationsPage, values(tenant, after)}));
+  if (rows.is_null(0, "last")) {
+    return ForgottenPage{};
   }
-  Swept swept{.last = page.text(0, "last")};
-  REPRISE_ASSIGN(const Rows gone, connection.run_one({kForgetOperations,
-                                                      values(tenant, after, before, swept.last)}));
-  swept.forgotten = gone.integer(0, "forgotten");
-  return swept;
+  ForgottenPage page{.last = rows.text(0, "last")};
+  REPRISE_ASSIGN(const Rows gone,
+                 connection.run_one({kForgetOperations, values(tenant, after, before, page.last)}));
+  page.forgotten = gone.integer(0, "forgotten");
+  return page;
 }
 
 }  // namespace
@@ -71,9 +70,9 @@ Result<Swept> forget_page(Connection& connection, const std::string& tenant,
 Result<std::vector<std::string>> PostgresStore::names() {
   std::vector<std::string> names;
   while (true) {
-    REPRISE_ASSIGN(const Rows next, database_.read_for<Rows>([&](Connection& connection) {
-      return connection.run_one({kFindNextTenant, values(names.empty() ? "" : names.back())});
-    }));
+    REPRISE_ASSIGN(
+        const Rows next,
+        database_.read_one({kFindNextTenant, values(names.empty() ? "" : names.back())}));
     if (next.empty()) {
       return names;
     }
@@ -86,14 +85,14 @@ Result<std::int64_t> PostgresStore::forget_operations(std::chrono::hours age) {
   std::int64_t forgotten = 0;
   std::string after;
   while (true) {
-    REPRISE_ASSIGN(const auto swept, database_.write_for<Swept>([&](Connection& one, bool) {
+    REPRISE_ASSIGN(const auto page, database_.write([&](Connection& one, bool) {
       return forget_page(one, database_.tenant(), after, before);
     }));
-    forgotten += swept.forgotten;
-    if (swept.last.empty()) {
+    forgotten += page.forgotten;
+    if (page.last.empty()) {
       return forgotten;
     }
-    after = swept.last;
+    after = page.last;
   }
 }
 
@@ -102,9 +101,9 @@ Result<std::int64_t> PostgresStore::forget_operations(std::chrono::hours age) {
 Result<> migrate_store(std::string_view url, const StoreOptions& options,
                        const MigrateOptions& migrate) {
   REPRISE_TRY(postgres::require_server(url));
-  REPRISE_ASSIGN(const postgres::ConnectionTarget place, postgres::parse_url(url));
-  if (auto done = postgres::migrate_at(place, options, migrate); !done) {
-    return fail_with_context(place.name, std::move(done).error());
+  REPRISE_ASSIGN(const postgres::ConnectionTarget target, postgres::parse_url(url));
+  if (auto done = postgres::migrate_at(target, options, migrate); !done) {
+    return fail_with_context(target.name, std::move(done).error());
   }
   return {};
 }

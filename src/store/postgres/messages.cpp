@@ -43,8 +43,8 @@ constexpr std::size_t kCallBytesMax = std::size_t{1} << 20;
 
 // For distributed tables, in two round trips. nullopt if it cannot be done directly: it was already
 // done, or is not allowed in the current state.
-Result<std::optional<AppendResult>> append_apart(Connection& connection, const Key& key,
-                                                 const Batch& batch) {
+Result<std::optional<AppendResult>> append_in_two_round_trips(Connection& connection,
+                                                              const Key& key, const Batch& batch) {
   const Counted append{key, batch, {}};
   REPRISE_ASSIGN(
       const auto results,
@@ -69,8 +69,8 @@ Result<std::optional<AppendResult>> append_apart(Connection& connection, const K
 }
 
 // The same in one round trip.
-Result<std::optional<AppendResult>> append_at_once(Connection& connection, const Key& key,
-                                                   const Batch& batch) {
+Result<std::optional<AppendResult>> append_in_one_round_trip(Connection& connection, const Key& key,
+                                                             const Batch& batch) {
   const Counted append{key, batch, {}};
   const bool is_call = batch.is_for_function();
   std::vector<Query> queries = is_call ? std::vector<Query>() : dependent_queries(append);
@@ -84,7 +84,8 @@ Result<std::optional<AppendResult>> append_at_once(Connection& connection, const
   const auto rows = connection.run(queries);
   if (!rows) {
     if (is_call && connection.failure().sqlstate == kNoFunction) {
-      return append_apart(connection, key, batch);  // it was removed after the store was opened
+      // It was removed after the store was opened.
+      return append_in_two_round_trips(connection, key, batch);
     }
     if (connection.failure().sqlstate != kDuplicateKey) {
       return std::unexpected(rows.error());
@@ -102,33 +103,34 @@ Result<std::optional<AppendResult>> append_at_once(Connection& connection, const
 }
 
 // The locked session, whether the batch was already appended, and which requests were counted.
-struct Now {
+struct LockedState {
   Locked session;
   std::optional<AppendResult> done;
   Names counted;
 };
-Result<Now> lock_now(Connection& connection, const Key& key, const Batch& batch, bool is_unsure) {
+Result<LockedState> lock_for_append(Connection& connection, const Key& key, const Batch& batch,
+                                    bool is_unsure) {
   ByteStrings names;
   for (const Batch::Request& request : batch.requests) {
     names.emplace_back(request.name);
   }
-  Now now;
-  REPRISE_ASSIGN(now.session, lock_session(connection, key,
-                                           {{kFindOnce, values_of(key, batch.operation)},
-                                            {kFindRequests, values_of(key, names)}}));
-  if (const Rows& done = now.session.rows[0]; !done.empty()) {
-    now.done =
+  LockedState state;
+  REPRISE_ASSIGN(state.session, lock_session(connection, key,
+                                             {{kFindOnce, values_of(key, batch.operation)},
+                                              {kFindRequests, values_of(key, names)}}));
+  if (const Rows& done = state.session.rows[0]; !done.empty()) {
+    state.done =
         AppendResult{Seq{done.integer(0, "first_seq")}, Seq{done.integer(0, "head")}, !is_unsure};
   }
-  const Rows& requests = now.session.rows[1];
+  const Rows& requests = state.session.rows[1];
   for (int i = 0; i < requests.count(); ++i) {
-    now.counted.insert(requests.text(i, "name"));
+    state.counted.insert(requests.text(i, "name"));
   }
-  return now;
+  return state;
 }
 
-Result<> check_batch(const Key& key, const Locked& now, Seq from, const Batch& batch) {
-  return store::check_append({.id = key.id, .head = now.head, .answer = now.answer}, from,
+Result<> check_batch(const Key& key, const Locked& state, Seq from, const Batch& batch) {
+  return store::check_append({.id = key.id, .head = state.head, .answer = state.answer}, from,
                              batch.roles.size(), batch.options);
 }
 
@@ -154,9 +156,9 @@ Result<AppendResult> append_and_commit(Connection& connection, const Counted& ap
     REPRISE_TRY(connection.run(queries));
     return store::appended_at(Seq{moved[append_at].integer(0, "first_seq")}, batch.roles.size());
   }
-  auto beside = dependent_queries(append);
-  queries.insert(queries.end(), std::make_move_iterator(beside.begin()),
-                 std::make_move_iterator(beside.end()));
+  auto dependent = dependent_queries(append);
+  queries.insert(queries.end(), std::make_move_iterator(dependent.begin()),
+                 std::make_move_iterator(dependent.end()));
   queries.push_back({kCommit});
   REPRISE_ASSIGN(const auto rows, connection.run(queries));
   if (rows[append_at].empty()) {
@@ -182,7 +184,7 @@ Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptio
     batch.authors.push_back(message.author ? std::optional(message.author->str()) : std::nullopt);
     batch.has_author = batch.has_author || message.author;
     batch.times.push_back(microseconds_of(message.created_at));
-    batch.places.push_back(batch.size());
+    batch.positions.push_back(batch.size());
     for (const BlobHash& hash : store::blobs_in(message.blocks)) {
       batch.blobs.emplace_back(hash.str());
     }
@@ -204,36 +206,36 @@ Result<AppendResult> append_messages(Connection& connection, const Key& key, con
                                      bool is_unsure) {
   if (!is_unsure) {
     REPRISE_ASSIGN(const auto appended, batch.engine.is_distributed && !batch.is_for_function()
-                                            ? append_apart(connection, key, batch)
-                                            : append_at_once(connection, key, batch));
+                                            ? append_in_two_round_trips(connection, key, batch)
+                                            : append_in_one_round_trip(connection, key, batch));
     if (appended) {
       return *appended;
     }
   }
-  REPRISE_ASSIGN(const Now now, lock_now(connection, key, batch, is_unsure));
-  if (now.done) {
+  REPRISE_ASSIGN(const LockedState state, lock_for_append(connection, key, batch, is_unsure));
+  if (state.done) {
     // The commit makes everything before it as durable as itself.
     REPRISE_TRY(connection.run_one({kCommit}));
-    return *now.done;
+    return *state.done;
   }
-  REPRISE_TRY(check_batch(key, now.session, now.session.head, batch));
-  return append_and_commit(connection, {key, batch, now.counted});
+  REPRISE_TRY(check_batch(key, state.session, state.session.head, batch));
+  return append_and_commit(connection, {key, batch, state.counted});
 }
 
 Result<AppendResult> replace_messages(Connection& connection, const Key& key,
                                       const Replacement& replacement, bool is_unsure) {
   const auto& [batch, from] = replacement;
-  REPRISE_ASSIGN(const Now now, lock_now(connection, key, batch, is_unsure));
-  if (now.done) {
+  REPRISE_ASSIGN(const LockedState state, lock_for_append(connection, key, batch, is_unsure));
+  if (state.done) {
     REPRISE_TRY(connection.run_one({kCommit}));
-    return *now.done;
+    return *state.done;
   }
-  REPRISE_TRY(check_batch(key, now.session, from, batch));
+  REPRISE_TRY(check_batch(key, state.session, from, batch));
   std::vector<Query> branching;
-  if (from < now.session.head) {
-    REPRISE_ASSIGN(branching, branch_off(connection, key, now.session.branch, from));
+  if (from < state.session.head) {
+    REPRISE_ASSIGN(branching, branch_off(connection, key, state.session.branch, from));
   }
-  return append_and_commit(connection, {key, batch, now.counted}, std::move(branching));
+  return append_and_commit(connection, {key, batch, state.counted}, std::move(branching));
 }
 
 }  // namespace reprise::postgres

@@ -23,7 +23,7 @@ struct Batch {
   std::string operation = {};  // its name in reprise_once; generated if the caller gave none
   std::int64_t activity = 0;   // the latest known time of a message, 0 for none
   // One element per message, in order.
-  Integers places = {};
+  Integers positions = {};
   Integers times = {};
   Integers more = {};
   ByteStrings roles = {};
@@ -32,7 +32,7 @@ struct Batch {
   ByteStrings authors = {};
   bool has_author = false;  // any message has one
   struct Part {             // a later piece
-    std::int64_t place;
+    std::int64_t position;
     std::int64_t part;
     std::string bytes;
   };
@@ -44,7 +44,7 @@ struct Batch {
   };
   std::vector<Request> requests = {};
 
-  std::int64_t size() const { return static_cast<std::int64_t>(places.size()); }
+  std::int64_t size() const { return static_cast<std::int64_t>(positions.size()); }
   bool is_for_function() const;  // else two round trips cost little
 };
 Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptions& options,

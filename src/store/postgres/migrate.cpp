@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/server_error.h"
@@ -21,7 +20,7 @@ namespace {
 using Report = std::function<void(std::string_view)>;
 
 constexpr std::chrono::minutes kLocksMax{10};  // for each step of an administrator's migration
-constexpr std::chrono::seconds kRestMax{2};
+constexpr std::chrono::seconds kInlineWaitMax{2};
 
 constexpr std::string_view kFindSchema =
     "SELECT quote_ident(n.nspname) AS name FROM pg_class AS c JOIN pg_namespace AS n"
@@ -66,7 +65,7 @@ constexpr std::string_view kFindPageEnd =
   " (tenant, session_id) > ($1::text, $2::text) AND updated_slot <> " REPRISE_SLOT("updated_us")
 constexpr std::string_view kFillPage =
     REPRISE_FILL_SLOTS " AND (tenant, session_id) <= ($3::text, $4::text)";
-constexpr std::string_view kFillRest = REPRISE_FILL_SLOTS;
+constexpr std::string_view kFillLastPage = REPRISE_FILL_SLOTS;
 
 // $1: the tenant; $2: the end of the previous page; $3: the end of this page.
 constexpr std::string_view kFindCopiedPage =
@@ -102,8 +101,7 @@ Result<> end_transaction(Connection& connection) {
   if (connection.is_idle()) {
     return {};
   }
-  REPRISE_TRY(connection.run_one({kRollback}));
-  return {};
+  return connection.execute({{kRollback}});
 }
 
 Result<> retry_while_locked(Connection& connection, const RetryPolicy& retry_policy,
@@ -137,8 +135,7 @@ Result<> retry_while_locked(Connection& connection, const RetryPolicy& retry_pol
 // Changes one page of rows in a transaction of its own.
 Result<> change_page(Connection& connection, const RetryPolicy& retry_policy, const Query& query) {
   return retry_while_locked(connection, retry_policy, [&]() -> Result<> {
-    REPRISE_TRY(connection.run({{kBegin}, {kLimitLocks}, query, {kCommit}}));
-    return {};
+    return connection.execute({{kBegin}, {kLimitLocks}, query, {kCommit}});
   });
 }
 
@@ -148,7 +145,7 @@ Result<> fill_slots(Connection& connection, const RetryPolicy& retry_policy) {
   while (true) {
     REPRISE_ASSIGN(const Rows end, connection.run_one({kFindPageEnd, values(tenant, session)}));
     if (end.empty()) {
-      return change_page(connection, retry_policy, {kFillRest, values(tenant, session)});
+      return change_page(connection, retry_policy, {kFillLastPage, values(tenant, session)});
     }
     const std::string last_tenant = end.text(0, "tenant");
     const std::string last_session = end.text(0, "session_id");
@@ -170,12 +167,11 @@ Result<> copy_to_heads(Connection& connection, const RetryPolicy& retry_policy,
     }
     const Values range = values(tenant, after, page.text(0, "last"));
     const auto copy = [&]() -> Result<> {
-      REPRISE_TRY(connection.run({{kBegin},
-                                  {kLimitLocks},
-                                  {kCopyPageToHeads, range},
-                                  {kMarkPageCopied, range},
-                                  {kCommit}}));
-      return {};
+      return connection.execute({{kBegin},
+                                 {kLimitLocks},
+                                 {kCopyPageToHeads, range},
+                                 {kMarkPageCopied, range},
+                                 {kCommit}});
     };
     REPRISE_TRY(retry_while_locked(connection, retry_policy, copy));
     after = page.text(0, "last");
@@ -196,8 +192,8 @@ Result<> copy_to_heads(Connection& connection, const RetryPolicy& retry_policy) 
 
 // Replaces an invalid index, which an interrupted build leaves behind.
 Result<> build_index(Connection& connection, std::string_view statement, const Report& report) {
-  const std::string_view rest = statement.substr(kCreateIndex.size());
-  const std::string name(rest.substr(0, rest.find(' ')));
+  const std::string_view definition = statement.substr(kCreateIndex.size());
+  const std::string name(definition.substr(0, definition.find(' ')));
   REPRISE_TRY(connection.run_one({kWaitForLocks}));
   REPRISE_ASSIGN(const Rows broken, connection.run_one({kFindBrokenIndex, values(name)}));
   if (!broken.empty()) {
@@ -208,7 +204,7 @@ Result<> build_index(Connection& connection, std::string_view statement, const R
     return {};
   }
   report(cat("building the index ", name));
-  const std::string text = cat(kConcurrently, rest);
+  const std::string text = cat(kConcurrently, definition);
   const auto built = connection.run_one({text});
   if (!built && connection.failure().sqlstate != kNotSupported) {
     return std::unexpected(built.error());
@@ -248,25 +244,25 @@ Result<> retry_migration(Connection& connection, const Migration& migration,
 }
 
 Result<std::set<std::int64_t>> find_applied(Connection& connection) {
-  std::set<std::int64_t> made;
+  std::set<std::int64_t> applied;
   const auto rows = connection.run_one({kFindVersions});
   if (!rows) {
     return connection.failure().sqlstate == kNoTable
-               ? Result<std::set<std::int64_t>>(made)
+               ? Result<std::set<std::int64_t>>(applied)
                : Result<std::set<std::int64_t>>(std::unexpected(rows.error()));
   }
   for (int row = 0; row < rows->count(); ++row) {
-    made.insert(rows->integer(row, "version"));
+    applied.insert(rows->integer(row, "version"));
   }
-  return made;
+  return applied;
 }
 
 // What is quick comes first: a program of this version that opens the tables meanwhile has all that
 // it needs.
-std::vector<const Migration*> missing(const std::set<std::int64_t>& made) {
+std::vector<const Migration*> missing(const std::set<std::int64_t>& applied) {
   std::vector<const Migration*> found;
   for (const Migration& migration : migrations()) {
-    if (!made.contains(migration.number)) {
+    if (!applied.contains(migration.number)) {
       found.push_back(&migration);
     }
   }
@@ -283,14 +279,14 @@ Result<bool> can_migrate_inline(Connection& connection) {
 
 // A step of small tables. Not done if others hold locks for long: another program will do it.
 bool migrate_inline(Connection& connection, const Migration& migration) {
-  const auto until = std::chrono::steady_clock::now() + kRestMax;
+  const auto until = std::chrono::steady_clock::now() + kInlineWaitMax;
   const RetryPolicy retry_policy{[until] { return until; }, [](std::string_view) {}};
   return change_rows(connection, migration, retry_policy) &&
          retry_migration(connection, migration, retry_policy);
 }
 
 // Creates the functions for appends, which Citus runs on its nodes. An existing one is replaced.
-Result<> make_append_functions(Connection& connection) {
+Result<> create_append_functions(Connection& connection) {
   REPRISE_ASSIGN(const Rows found, connection.run_one({kFindSchema}));
   const std::string schema = found.text(0, "name");
   std::vector<std::string> functions;
@@ -307,27 +303,26 @@ Result<> make_append_functions(Connection& connection) {
   queries.insert(queries.end(), std::make_move_iterator(distribution.begin()),
                  std::make_move_iterator(distribution.end()));
   queries.push_back({kCommit});
-  REPRISE_TRY(connection.run(queries));
-  return {};
+  return connection.execute(queries);
 }
 
 }  // namespace
 
-Result<> migrate_online(Connection& connection, MigrationMode trial, const Report& on_step) {
-  REPRISE_ASSIGN(const auto made, find_applied(connection));
-  if (!made.empty()) {
-    REPRISE_TRY(check_version(*made.rbegin()));
+Result<> migrate_online(Connection& connection, DryRun dry_run, const Report& on_step) {
+  REPRISE_ASSIGN(const auto applied, find_applied(connection));
+  if (!applied.empty()) {
+    REPRISE_TRY(check_version(*applied.rbegin()));
   }
-  if (trial == MigrationMode::no && made.empty()) {
-    REPRISE_TRY(make_version_table(connection));
+  if (dry_run == DryRun::no && applied.empty()) {
+    REPRISE_TRY(create_version_table(connection));
   }
   const RetryPolicy retry_policy{[] { return std::chrono::steady_clock::now() + kLocksMax; },
                                  on_step};
-  for (const Migration* const migration : missing(made)) {
+  for (const Migration* const migration : missing(applied)) {
     const std::int64_t number = migration->number;
     on_step(cat(number > 0 ? "version " : "addition ", number > 0 ? number : -number, ": ",
-                migration->what));
-    if (trial == MigrationMode::yes) {
+                migration->description));
+    if (dry_run == DryRun::yes) {
       continue;
     }
     if (!migration->is_quick()) {
@@ -336,7 +331,7 @@ Result<> migrate_online(Connection& connection, MigrationMode trial, const Repor
     }
     REPRISE_TRY(retry_migration(connection, *migration, retry_policy));
   }
-  if (trial == MigrationMode::yes && made.empty()) {
+  if (dry_run == DryRun::yes && applied.empty()) {
     return {};
   }
   REPRISE_ASSIGN(const Engine engine, find_engine(connection));
@@ -344,16 +339,16 @@ Result<> migrate_online(Connection& connection, MigrationMode trial, const Repor
     return {};
   }
   on_step("a function for appends to distributed tables");
-  return trial == MigrationMode::yes ? Result<>() : make_append_functions(connection);
+  return dry_run == DryRun::yes ? Result<>() : create_append_functions(connection);
 }
 
 Result<TablesVersion> make_current(Connection& connection, const TablesVersion& now,
                                    Deadline deadline) {
   if (now.version == 0) {
-    REPRISE_TRY(make_version_table(connection));
+    REPRISE_TRY(create_version_table(connection));
   }
-  REPRISE_ASSIGN(const auto made, find_applied(connection));
-  const auto steps = missing(made);
+  REPRISE_ASSIGN(const auto applied, find_applied(connection));
+  const auto steps = missing(applied);
   const RetryPolicy retry_policy{[deadline] { return deadline; }, [](std::string_view) {}};
   for (const Migration* const migration : steps) {
     if (migration->is_quick() || now.version == 0) {

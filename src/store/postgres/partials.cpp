@@ -1,4 +1,3 @@
-
 #include <chrono>
 
 #include "reprise/capabilities.h"
@@ -95,15 +94,13 @@ Result<> renew(Database& database, const Key& key, const OperationId& answer, co
   RunningAnswers& running = database.running_answers();
   auto start = running.start(key, answer.str());
   if (!start) {
-    REPRISE_ASSIGN(start, database.read_for<std::string>([&](Connection& connection) {
+    REPRISE_ASSIGN(start, database.read([&](Connection& connection) {
       return read_start(connection, key, answer);
     }));
   }
   REPRISE_ASSIGN(Partial partial, store::answer_from_json(*start));
   partial.owner.lease = lease;
-  start = store::answer_to_json({std::move(partial.answer), std::move(partial.owner),
-                                 std::move(partial.provider), std::move(partial.model),
-                                 partial.started_at});
+  start = store::answer_to_json(store::start_of(partial));
   REPRISE_ASSIGN(
       const auto renewed,
       database.write_unsynced(key.id, {{kRenewAnswer, values_of(key, answer.str(), *start)}}));
@@ -167,7 +164,7 @@ Result<> PostgresStore::renew_lease(const SessionId& id, const OperationId& answ
 }
 
 Result<std::optional<Partial>> PostgresStore::find_partial(const SessionId& id) {
-  return database_.read_for<std::optional<Partial>>([&](Connection& connection) {
+  return database_.read([&](Connection& connection) {
     return postgres::find_partial(connection, {database_.tenant(), id});
   });
 }

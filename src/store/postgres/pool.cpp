@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kIdleTime{60};
 // The timeout after which a stopped client loses its transaction.
 constexpr milliseconds kStoppedMax{60'000};
 // The maximum time that a statement continues to run after its client is gone.
-constexpr std::string_view kLooksForClient = "client_connection_check_interval";
+constexpr std::string_view kClientCheckSetting = "client_connection_check_interval";
 constexpr milliseconds kClientGoneMax{1'000};
 
 }  // namespace
@@ -70,9 +70,9 @@ Result<Pool::Permit> Pool::enter(Deadline deadline) {
 void Pool::leave() {
   const std::lock_guard lock(mutex_);
   const std::thread::id self = std::this_thread::get_id();
-  const auto own = std::ranges::find(inside_, self);
-  REPRISE_ASSERT(own != inside_.end());  // permits are not passed between threads
-  inside_.erase(own);
+  const auto entry = std::ranges::find(inside_, self);
+  REPRISE_ASSERT(entry != inside_.end());  // permits are not passed between threads
+  inside_.erase(entry);
   if (is_inside(self)) {
     return;
   }
@@ -151,15 +151,15 @@ Result<Pool::OwnedConnection> Pool::connect_to(const Parameters& server, Deadlin
                     cat("-c idle_in_transaction_session_timeout=", kStoppedMax.count()));
     }
     if (limits == Limits::all) {
-      append_option(with_limits, cat("-c ", kLooksForClient, "=", kClientGoneMax.count()));
+      append_option(with_limits, cat("-c ", kClientCheckSetting, "=", kClientGoneMax.count()));
     }
     auto connected = connect_with_password(std::move(with_limits), deadline);
-    const auto says = [&connected](std::string_view words) {
+    const auto contains = [&connected](std::string_view words) {
       return !connected && connected.error().message.find(words) != std::string::npos;
     };
-    if (limits != Limits::none && says("unsupported startup")) {
+    if (limits != Limits::none && contains("unsupported startup")) {
       limits_ = Limits::none;
-    } else if (limits == Limits::all && says(kLooksForClient)) {
+    } else if (limits == Limits::all && contains(kClientCheckSetting)) {
       limits_ = Limits::of_locks;
     } else {
       return connected;

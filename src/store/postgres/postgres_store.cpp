@@ -7,7 +7,6 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/messages.h"
-#include "store/postgres/read.h"
 #include "store/postgres/running_answers.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
@@ -80,7 +79,7 @@ Result<> PostgresStore::create(const Session& session) {
 }
 
 Result<std::optional<Session>> PostgresStore::find(const SessionId& id) {
-  return database_.read_for<std::optional<Session>>([&](Connection& connection) {
+  return database_.read([&](Connection& connection) {
     return find_session(connection, key(id), database_.has_additions());
   });
 }
@@ -90,14 +89,10 @@ Result<> PostgresStore::update(const SessionId& id, const SessionPatch& patch) {
       [&](Connection& connection, bool) { return update_session(connection, key(id), patch); });
 }
 
-Result<SessionPage> PostgresStore::list(const SessionQuery& query) {
-  return list_sessions(database_, query);
-}
-
 Result<AppendResult> PostgresStore::append(const SessionId& id, std::vector<Message> messages,
                                            AppendOptions options) {
   REPRISE_ASSIGN(const Batch batch, make_batch(messages, options, database_.engine()));
-  auto appended = database_.write_for<AppendResult>([&](Connection& connection, bool is_unsure) {
+  auto appended = database_.write([&](Connection& connection, bool is_unsure) {
     return append_messages(connection, key(id), batch, is_unsure);
   });
   if (appended) {
@@ -117,26 +112,11 @@ void PostgresStore::note_answers(const SessionId& id, const AppendOptions& optio
   }
 }
 
-Result<std::vector<std::optional<Message>>> PostgresStore::last_messages(
-    std::span<const SessionId> ids) {
-  return read_last_messages(database_, ids);
-}
-
-Result<std::vector<std::optional<MessageFinder::Found>>> PostgresStore::find_messages(
-    std::span<const MessageRef> places) {
-  return postgres::find_messages(database_, places);
-}
-
-Result<ReadReport> PostgresStore::read(const SessionId& id, ReadRange range,
-                                       const MessageSink& sink) {
-  return read_messages(database_, id, range, sink);
-}
-
 Result<AppendResult> PostgresStore::replace_suffix(const SessionId& id, Seq from,
                                                    std::vector<Message> messages,
                                                    AppendOptions options) {
   REPRISE_ASSIGN(const Batch batch, make_batch(messages, options, database_.engine()));
-  auto appended = database_.write_for<AppendResult>([&](Connection& connection, bool is_unsure) {
+  auto appended = database_.write([&](Connection& connection, bool is_unsure) {
     return replace_messages(connection, {database_.tenant(), id}, {batch, from}, is_unsure);
   });
   if (appended) {
@@ -146,12 +126,8 @@ Result<AppendResult> PostgresStore::replace_suffix(const SessionId& id, Seq from
 }
 
 Result<std::int64_t> PostgresStore::count_replaced(const SessionId& id) {
-  return database_.read_for<std::int64_t>(
+  return database_.read(
       [&](Connection& connection) { return postgres::count_replaced(connection, key(id)); });
-}
-
-Result<ReadReport> PostgresStore::read_replaced(const SessionId& id, const MessageSink& sink) {
-  return postgres::read_replaced(database_, id, sink);
 }
 
 Result<> PostgresStore::fork(const SessionId& parent, Seq at, const Session& child) {
@@ -166,17 +142,14 @@ Result<> PostgresStore::fork(const SessionId& parent, Seq at, const Session& chi
 
 Result<std::unique_ptr<Store>> PostgresStore::of(std::string_view tenant) {
   REPRISE_TRY(check_tenant(tenant));
-  return store::in_own_process(std::make_unique<PostgresStore>(database_.of(tenant)),
-                               store::CallOptions(database_.options()));
+  return store::guard(std::make_unique<PostgresStore>(database_.of(tenant)),
+                      store::CallOptions(database_.options()));
 }
 
 Result<std::optional<Author>> PostgresStore::user() {
-  return database_.read_for<std::optional<Author>>(
-      [](Connection& connection) -> Result<std::optional<Author>> {
-        REPRISE_ASSIGN(const Rows rows, connection.run_one({kFindUser}));
-        auto author = Author::parse(rows.text(0, "name"));
-        return author ? std::optional(*std::move(author)) : std::nullopt;
-      });
+  REPRISE_ASSIGN(const Rows rows, database_.read_one({kFindUser}));
+  auto author = Author::parse(rows.text(0, "name"));
+  return author ? std::optional(*std::move(author)) : std::nullopt;
 }
 
 }  // namespace postgres
@@ -184,8 +157,8 @@ Result<std::optional<Author>> PostgresStore::user() {
 Result<std::unique_ptr<Store>> open_postgres_store(std::string_view url,
                                                    const StoreOptions& options) {
   REPRISE_ASSIGN(auto database, postgres::Database::open(url, options));
-  return store::in_own_process(std::make_unique<postgres::PostgresStore>(std::move(database)),
-                               store::CallOptions(options));
+  return store::guard(std::make_unique<postgres::PostgresStore>(std::move(database)),
+                      store::CallOptions(options));
 }
 
 }  // namespace reprise

@@ -36,23 +36,26 @@ class PostgresStore final : public Store,
   Result<> create(const Session& session) override;
   Result<std::optional<Session>> find(const SessionId& id) override;
   Result<> update(const SessionId& id, const SessionPatch& patch) override;
-  Result<SessionPage> list(const SessionQuery& query) override;
   Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
                               AppendOptions options) override;
-  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
   const Capabilities& capabilities() const override { return capabilities_; }
   Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                       AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override;
-  Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override;
   Result<std::unique_ptr<Store>> of(std::string_view tenant) override;
   Result<std::optional<Author>> user() override;
 
+  // list.cpp
+  Result<SessionPage> list(const SessionQuery& query) override;
+
+  // read.cpp
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
+  Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<std::vector<std::optional<Message>>> last_messages(
       std::span<const SessionId> ids) override;
   Result<std::vector<std::optional<Found>>> find_messages(
-      std::span<const MessageRef> places) override;
+      std::span<const MessageRef> refs) override;
 
   // partials.cpp
   std::chrono::milliseconds partial_interval() const override;

@@ -1,4 +1,4 @@
-#include "store/postgres/read.h"
+// Reads and finds messages.
 
 #include <algorithm>
 #include <deque>
@@ -9,10 +9,12 @@
 #include "reprise/store.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
+#include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
+#include "store/query.h"
 #include "store/rules.h"
 
 namespace reprise::postgres {
@@ -25,15 +27,17 @@ constexpr std::size_t kPageBytes = std::size_t{1} << 18;
 
 // Messages are read in pages, each requested before the previous one is delivered. The sink may use
 // the store, on another connection; a page in progress must not block a server or a pooler
-// meanwhile, so only small ones are requested ahead.
-class Reading {
+// meanwhile, so only small ones are requested ahead. If the connection breaks, reading continues on
+// another one at the same message.
+class SegmentReader {
  public:
-  Reading(Database& database, const SessionId& id, const ReadRange& range, const MessageSink& sink)
+  SegmentReader(Database& database, const SessionId& id, const ReadRange& range,
+                const MessageSink& sink)
       : database_(database),
         id_(id),
         range_(range),
         sink_(sink),
-        place_(cat(database.name(), ": session ", id.str())) {}
+        location_(cat(database.name(), ": session ", id.str())) {}
 
   // Reads the visible messages of the session.
   Result<ReadReport> run() {
@@ -63,7 +67,7 @@ class Reading {
   Result<> find_segments();
   Result<> find_replaced();
   Result<> read_segment(Connection& connection);
-  Result<> ask(Connection& connection, Segment& left);
+  Result<> request_page(Connection& connection, Segment& unrequested);
   Result<Rows> next_page(Connection& connection);
   Result<> deliver(Connection& connection, const Rows& page);
   Result<bool> complete(Connection& connection, MessageRow& row, std::string& content);
@@ -75,7 +79,7 @@ class Reading {
   const SessionId& id_;
   const ReadRange range_;
   const MessageSink& sink_;
-  const std::string place_;
+  const std::string location_;
   std::deque<Segment> segments_;  // the remaining segments, in the order of reading
   std::int64_t page_rows_ = kFirstPage;
   bool is_ahead_ = true;                // whether to request pages ahead, while they are small
@@ -87,7 +91,7 @@ class Reading {
 };
 
 // Determines the snapshot: a branch's messages are immutable.
-Result<> Reading::find_segments() {
+Result<> SegmentReader::find_segments() {
   std::vector<Segment> segments;
   REPRISE_TRY(database_.read([&](Connection& connection) -> Result<> {
     REPRISE_ASSIGN(const Rows head,
@@ -97,7 +101,7 @@ Result<> Reading::find_segments() {
     }
     const Seq end{head.integer(0, "head")};
     if (!store::is_valid_head(end)) {
-      report({place_, store::head_out_of_range(end), ""});
+      report({location_, store::head_out_of_range(end), ""});
     }
     const auto [from, to] = store::clamp(range_, end);
     REPRISE_ASSIGN(segments, segments_of(connection, database_.tenant(),
@@ -111,7 +115,7 @@ Result<> Reading::find_segments() {
   return {};
 }
 
-Result<> Reading::find_replaced() {
+Result<> SegmentReader::find_replaced() {
   return database_.read([&](Connection& connection) -> Result<> {
     REPRISE_ASSIGN(const std::vector<Segment> replaced,
                    replaced_segments(connection, {database_.tenant(), id_}));
@@ -121,16 +125,16 @@ Result<> Reading::find_replaced() {
 }
 
 // Reads the first segment from where the previous connection left it.
-Result<> Reading::read_segment(Connection& connection) {
+Result<> SegmentReader::read_segment(Connection& connection) {
   const Segment& segment = segments_.front();
-  Segment left = segment;  // the part not requested yet
+  Segment unrequested = segment;  // the part not requested yet
   requested_.clear();
   received_.clear();
   bool is_last = false;
   while (true) {
-    while (!is_last && !is_stopped_ && left.from < left.to &&
+    while (!is_last && !is_stopped_ && unrequested.from < unrequested.to &&
            requested_.size() < (is_ahead_ ? 2 : 1)) {
-      REPRISE_TRY(ask(connection, left));
+      REPRISE_TRY(request_page(connection, unrequested));
     }
     if (requested_.empty()) {
       break;
@@ -149,25 +153,26 @@ Result<> Reading::read_segment(Connection& connection) {
 }
 
 // Assumes that no message is missing; otherwise the next page begins with messages of this one.
-Result<> Reading::ask(Connection& connection, Segment& left) {
-  const auto [branch, from, to] = left;
+Result<> SegmentReader::request_page(Connection& connection, Segment& unrequested) {
+  const auto [branch, from, to] = unrequested;
   requested_.push_back(page_rows_);
-  (range_.newest_first ? left.to : left.from) += range_.newest_first ? -page_rows_ : page_rows_;
+  (range_.newest_first ? unrequested.to : unrequested.from) +=
+      range_.newest_first ? -page_rows_ : page_rows_;
   return connection.begin(
       {range_.newest_first ? kReadBackwards : kReadForwards,
        values_of({database_.tenant(), branch.session}, branch.number, from, to, page_rows_)});
 }
 
-Result<Rows> Reading::next_page(Connection& connection) {
+Result<Rows> SegmentReader::next_page(Connection& connection) {
   if (received_.empty()) {
-    return connection.take();
+    return connection.fetch_rows();
   }
   Rows page = std::move(received_.front());
   received_.pop_front();
   return page;
 }
 
-Result<> Reading::deliver(Connection& connection, const Rows& page) {
+Result<> SegmentReader::deliver(Connection& connection, const Rows& page) {
   const Segment& segment = segments_.front();
   std::size_t bytes = 0;
   for (int at = 0; at < page.count() && !is_stopped_; ++at) {
@@ -186,10 +191,10 @@ Result<> Reading::deliver(Connection& connection, const Rows& page) {
     Message message;
     std::optional<Damage> damage;
     if (!is_good) {
-      damage = Damage{cat(place_, " message ", row.seq.value), "a part of it is missing",
+      damage = Damage{cat(location_, " message ", row.seq.value), "a part of it is missing",
                       store::excerpt_of(content)};
     } else {
-      is_good = read_message(row, place_, message, damage);
+      is_good = read_message(row, location_, message, damage);
     }
     if (damage) {
       report(*std::move(damage));
@@ -200,10 +205,11 @@ Result<> Reading::deliver(Connection& connection, const Rows& page) {
   return {};
 }
 
-// Joins the parts of a long content. False if a part is missing.
-Result<bool> Reading::complete(Connection& connection, MessageRow& row, std::string& content) {
+// Joins the parts of a long content.
+Result<bool> SegmentReader::complete(Connection& connection, MessageRow& row,
+                                     std::string& content) {
   while (received_.size() < requested_.size()) {
-    REPRISE_ASSIGN(Rows page, connection.take());
+    REPRISE_ASSIGN(Rows page, connection.fetch_rows());
     received_.push_back(std::move(page));
   }
   const Branch& branch = segments_.front().branch;
@@ -211,15 +217,10 @@ Result<bool> Reading::complete(Connection& connection, MessageRow& row, std::str
   REPRISE_ASSIGN(const Rows parts,
                  connection.run_one({kReadParts, values_of({database_.tenant(), branch.session},
                                                            branch.number, row.seq.value)}));
-  content = row.content;
-  for (int i = 0; i < parts.count(); ++i) {
-    content += parts.bytes(i, "bytes");
-  }
-  row.content = content;
-  return parts.count() == row.more;
+  return join_parts(row, parts, content);
 }
 
-void Reading::choose_page(std::size_t bytes, int rows) {
+void SegmentReader::choose_page(std::size_t bytes, int rows) {
   constexpr std::int64_t kPageMin = 4;
   is_ahead_ = bytes <= kPageBytes;
   const std::size_t each = bytes / static_cast<std::size_t>(std::max(rows, 1)) + 1;
@@ -227,12 +228,12 @@ void Reading::choose_page(std::size_t bytes, int rows) {
 }
 
 // `seq` is the next existing message; missing ones before it are reported.
-void Reading::expect(std::int64_t seq) {
+void SegmentReader::expect(std::int64_t seq) {
   Segment& segment = segments_.front();
   const std::int64_t expected = range_.newest_first ? segment.to - 1 : segment.from;
   const std::int64_t missing = range_.newest_first ? expected - seq : seq - expected;
   if (missing > 0) {
-    report({cat(place_, " message ", expected), cat(missing, " messages are missing"), ""});
+    report({cat(location_, " message ", expected), cat(missing, " messages are missing"), ""});
     report_.damaged += missing - 1;
   }
   if (range_.newest_first) {
@@ -242,80 +243,40 @@ void Reading::expect(std::int64_t seq) {
   }
 }
 
-void Reading::report(Damage damage) {
+void SegmentReader::report(Damage damage) {
   ++report_.damaged;
   if (report_.damage.size() < store::kDamageMax) {
     report_.damage.push_back(std::move(damage));
   }
 }
 
-}  // namespace
-
-Result<ReadReport> read_messages(Database& database, const SessionId& id, const ReadRange& range,
-                                 const MessageSink& sink) {
-  return Reading(database, id, range, sink).run();
-}
-
-Result<ReadReport> read_replaced(Database& database, const SessionId& id, const MessageSink& sink) {
-  return Reading(database, id, {}, sink).run_replaced();
-}
-
-Result<std::vector<std::optional<Message>>> read_last_messages(Database& database,
-                                                               std::span<const SessionId> ids) {
-  std::vector<Query> queries;
-  queries.reserve(ids.size());
-  for (const SessionId& id : ids) {
-    queries.push_back({kReadLast, values_of({database.tenant(), id})});
-  }
-  REPRISE_ASSIGN(const std::vector<Rows> found,
-                 database.read_for<std::vector<Rows>>(
-                     [&queries](Connection& connection) { return connection.run(queries); }));
-  std::vector<std::optional<Message>> out(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (found[i].empty() || found[i].is_null(0, "content")) {
-      continue;
-    }
-    Message message;
-    std::optional<Damage> damage;
-    if (read_message(read_row({found[i], 0}), database.name(), message, damage) && !damage) {
-      out[i] = std::move(message);
-    }
-  }
-  return out;
-}
-
-namespace {
-
 // The sessions and messages of some places, in one round trip.
-class FindingMessages {
+class MessageLookup {
  public:
   using MessageRef = MessageFinder::MessageRef;
   using Found = MessageFinder::Found;
-  FindingMessages(Database& database, std::span<const MessageRef> places)
-      : database_(database), places_(places) {}
+  MessageLookup(Database& database, std::span<const MessageRef> refs)
+      : database_(database), refs_(refs) {}
 
   Result<std::vector<std::optional<Found>>> run() {
     std::vector<Query> queries;
-    for (const MessageRef& place : places_) {
-      const Key key{database_.tenant(), place.session};
-      if (sessions_.try_emplace(place.session, queries.size()).second) {
+    for (const MessageRef& ref : refs_) {
+      const Key key{database_.tenant(), ref.session};
+      if (sessions_.try_emplace(ref.session, queries.size()).second) {
         queries.push_back({session_statements(database_.has_additions()).find, values_of(key)});
-        const std::string brief = short_id(place.session);
-        std::string end = brief;
-        ++end.back();
-        queries.push_back({kFindSimilar, values_of(key, brief, end)});
+        const std::string brief = short_id(ref.session);
+        queries.push_back({kFindSimilar, values_of(key, brief, store::after_prefix(brief))});
       }
     }
     const std::size_t messages = queries.size();
-    for (const MessageRef& place : places_) {
-      queries.push_back(
-          {kReadOne, values_of({database_.tenant(), place.session}, place.seq.value)});
+    for (const MessageRef& ref : refs_) {
+      queries.push_back({kReadOne, values_of({database_.tenant(), ref.session}, ref.seq.value)});
     }
-    REPRISE_ASSIGN(rows_, database_.read_for<std::vector<Rows>>(
-                              [&](Connection& connection) { return connection.run(queries); }));
-    std::vector<std::optional<Found>> all(places_.size());
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      all[i] = found(sessions_.at(places_[i].session), messages + i);
+    REPRISE_ASSIGN(rows_,
+                   database_.read([&](Connection& connection) { return connection.run(queries); }));
+    std::vector<std::optional<Found>> all(refs_.size());
+    for (std::size_t i = 0; i < refs_.size(); ++i) {
+      all[i] = found(sessions_.at(refs_[i].session), messages + i);
     }
     return all;
   }
@@ -339,22 +300,55 @@ class FindingMessages {
   }
 
   Database& database_;
-  std::span<const MessageRef> places_;
+  std::span<const MessageRef> refs_;
   std::map<SessionId, std::size_t> sessions_;  // where their results begin
   std::vector<Rows> rows_;
 };
 
 }  // namespace
 
-Result<std::vector<std::optional<MessageFinder::Found>>> find_messages(
-    Database& database, std::span<const MessageFinder::MessageRef> places) {
+Result<ReadReport> PostgresStore::read(const SessionId& id, ReadRange range,
+                                       const MessageSink& sink) {
+  return SegmentReader(database_, id, range, sink).run();
+}
+
+Result<ReadReport> PostgresStore::read_replaced(const SessionId& id, const MessageSink& sink) {
+  return SegmentReader(database_, id, {}, sink).run_replaced();
+}
+
+Result<std::vector<std::optional<Message>>> PostgresStore::last_messages(
+    std::span<const SessionId> ids) {
+  std::vector<Query> queries;
+  queries.reserve(ids.size());
+  for (const SessionId& id : ids) {
+    queries.push_back({kReadLast, values_of({database_.tenant(), id})});
+  }
+  REPRISE_ASSIGN(const std::vector<Rows> found, database_.read([&queries](Connection& connection) {
+    return connection.run(queries);
+  }));
+  std::vector<std::optional<Message>> out(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (found[i].empty() || found[i].is_null(0, "content")) {
+      continue;
+    }
+    Message message;
+    std::optional<Damage> damage;
+    if (read_message(read_row({found[i], 0}), database_.name(), message, damage) && !damage) {
+      out[i] = std::move(message);
+    }
+  }
+  return out;
+}
+
+Result<std::vector<std::optional<MessageFinder::Found>>> PostgresStore::find_messages(
+    std::span<const MessageRef> refs) {
   constexpr std::size_t kPlacesMax = 64;  // of a round trip
   std::vector<std::optional<MessageFinder::Found>> all;
-  while (!places.empty()) {
-    const auto some = places.first(std::min(places.size(), kPlacesMax));
-    REPRISE_ASSIGN(auto found, FindingMessages(database, some).run());
+  while (!refs.empty()) {
+    const auto some = refs.first(std::min(refs.size(), kPlacesMax));
+    REPRISE_ASSIGN(auto found, MessageLookup(database_, some).run());
     std::ranges::move(found, std::back_inserter(all));
-    places = places.subspan(some.size());
+    refs = refs.subspan(some.size());
   }
   return all;
 }

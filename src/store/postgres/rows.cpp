@@ -24,8 +24,8 @@ constexpr std::string_view kHashed = "sha256:";
 constexpr SessionState kStates[] = {SessionState::active, SessionState::closed,
                                     SessionState::archived, SessionState::trashed};
 
-std::string session_place(const RowView& row, std::string_view place) {
-  return cat(place, ": session ", row.bytes("session_id"));
+std::string session_location(const RowView& row, std::string_view location) {
+  return cat(location, ": session ", row.bytes("session_id"));
 }
 
 struct SessionReader : store::ColumnReader<RowView> {
@@ -37,14 +37,14 @@ struct SessionReader : store::ColumnReader<RowView> {
 struct Assignments {
   std::size_t next;  // the next parameter
   std::string columns = {};
-  std::string places = {};
+  std::string placeholders = {};
   std::string set = {};
 
   void add_column(std::string_view column, std::string_view type) {
-    const std::string place = cat("$", next++, "::", type);
+    const std::string placeholder = cat("$", next++, "::", type);
     columns += cat(", ", column);
-    places += cat(", ", place);
-    set += cat(", ", column, " = ", place);
+    placeholders += cat(", ", placeholder);
+    set += cat(", ", column, " = ", placeholder);
   }
   void add(std::string_view column, const std::string& /*text*/) { add_column(column, "bytea"); }
   void add(std::string_view column, const std::optional<ForkOrigin>& /*origin*/) {
@@ -86,12 +86,12 @@ SessionStatements make_statements(bool flags) {
                              ") VALUES($1::text, $2::text, $3::int8, " REPRISE_SLOT(
                                  "$3::int8") ","
                                              " $4::bytea, $5::int8, $6::bytea, $7::bytea, 0",
-                             new_head.places, ")"),
+                             new_head.placeholders, ")"),
           .insert_row = cat(
               "INSERT INTO reprise_sessions(tenant, session_id, title_lower, head_digest",
               new_row.columns,
               ") VALUES($1::text, $2::text, $3::bytea, " REPRISE_DIGEST("$3::bytea", "$4::bytea"),
-              new_row.places, ")"),
+              new_row.placeholders, ")"),
           .update_head = cat("UPDATE reprise_heads SET folder = $3::bytea,"
                              " title_start = $4::bytea, mode_key = $5::bytea",
                              assignments(Part::head, Change::update, 6).set, kSession),
@@ -153,10 +153,10 @@ Result<std::string> index_key(std::string_view text) {
   return cat(kHashed, hash.str());
 }
 
-InfoRow read_info(const RowView& row, std::string_view place) {
+InfoRow read_info(const RowView& row, std::string_view location) {
   InfoRow out;
   const std::string_view id = row.bytes("session_id");
-  const SessionReader reader{{row, place, session_place, out.damage}};
+  const SessionReader reader{{row, location, session_location, out.damage}};
   auto parsed = SessionId::parse(id);
   if (!parsed) {
     reader.report("the id cannot be used", id);
@@ -172,8 +172,8 @@ std::optional<std::string> detail_of(const Message& message) {
   Message detail;
   detail.extra = message.extra;
   model::for_each(model::kMessageFields, [&](const auto& field) {
-    const auto own = {"seq", "role", "created_at", "blocks"};  // columns of the row itself
-    if (std::ranges::find(own, field.name) == own.end()) {
+    const auto columns = {"seq", "role", "created_at", "blocks"};
+    if (std::ranges::find(columns, field.name) == columns.end()) {
       detail.*field.member = message.*field.member;
     }
   });
@@ -193,10 +193,24 @@ MessageRow read_row(const RowView& row) {
   return read;
 }
 
-bool read_message(const MessageRow& row, std::string_view place, Message& message,
+std::string joined(const Rows& rows) {
+  std::string bytes;
+  for (int row = 0; row < rows.count(); ++row) {
+    bytes += rows.bytes(row, "bytes");
+  }
+  return bytes;
+}
+
+bool join_parts(MessageRow& row, const Rows& parts, std::string& content) {
+  content = cat(row.content, joined(parts));
+  row.content = content;
+  return parts.count() == row.more;
+}
+
+bool read_message(const MessageRow& row, std::string_view location, Message& message,
                   std::optional<Damage>& damage) {
   const auto damaged = [&](std::string_view reason, std::string_view bytes) {
-    return Damage{cat(place, " message ", row.seq.value), std::string(reason),
+    return Damage{cat(location, " message ", row.seq.value), std::string(reason),
                   store::excerpt_of(bytes)};
   };
   if (!store::is_valid_position(row.seq)) {

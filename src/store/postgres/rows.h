@@ -16,9 +16,7 @@ namespace reprise::postgres {
 // The maximum length of a value; longer ones are divided into several rows.
 inline constexpr std::size_t kPieceMax = std::size_t{1} << 18;
 
-inline std::int64_t microseconds_of(Time time) {
-  return time.time_since_epoch().count();
-}
+using store::microseconds_of;
 using store::time_of;
 
 std::int64_t state_number(SessionState state);
@@ -35,7 +33,7 @@ struct InfoRow {
   std::optional<SessionInfo> info;  // nullopt if the id is invalid
   std::optional<Damage> damage;
 };
-InfoRow read_info(const RowView& row, std::string_view place);
+InfoRow read_info(const RowView& row, std::string_view location);
 
 // The value of `detail`: all of a message except its role, blocks and time. nullopt if that is
 // empty.
@@ -53,9 +51,14 @@ struct MessageRow {
 };
 MessageRow read_row(const RowView& row);
 
+// The bytes of all rows.
+std::string joined(const Rows& rows);
+// Joins the parts of a long content in `content`. False if one is missing.
+bool join_parts(MessageRow& row, const Rows& parts, std::string& content);
+
 // Fills an empty message. False if the position or content cannot be read. `damage` is set then,
 // and for invalid details.
-bool read_message(const MessageRow& row, std::string_view place, Message& message,
+bool read_message(const MessageRow& row, std::string_view location, Message& message,
                   std::optional<Damage>& damage);
 
 enum class Part : std::uint8_t { head, row };

@@ -276,21 +276,21 @@ constexpr Migration kMigrations[] = {
 };
 
 // The errors for concurrent creation of the same object.
-bool was_created_beside(std::string_view sqlstate) {
+bool is_concurrent_creation(std::string_view sqlstate) {
   return sqlstate == kDuplicateKey || sqlstate == "42P07" || sqlstate == "42710" ||
          sqlstate == "XX000" || remedy_for(sqlstate) == Remedy::again;
 }
 
 }  // namespace
 
-Result<> make_version_table(Connection& connection) {
+Result<> create_version_table(Connection& connection) {
   constexpr int kAttemptsMax = 10;
   for (int attempt = 1;; ++attempt) {
     const auto made = connection.run_one({kVersionTable});
     if (made) {
       return {};
     }
-    if (attempt == kAttemptsMax || !was_created_beside(connection.failure().sqlstate)) {
+    if (attempt == kAttemptsMax || !is_concurrent_creation(connection.failure().sqlstate)) {
       return std::unexpected(made.error());
     }
   }
@@ -308,8 +308,7 @@ Result<> migrate(Connection& connection, const Migration& migration) {
     }
   }
   queries.push_back({kCommit});
-  REPRISE_TRY(connection.run(queries));
-  return {};
+  return connection.execute(queries);
 }
 
 std::span<const Migration> migrations() {

@@ -37,15 +37,15 @@ inline constexpr std::string_view kFindVersions = "SELECT version FROM reprise_s
 // ignore, are numbered from -1 downwards, because those programs only compare versions.
 struct Migration {
   std::int64_t number;
-  std::string_view what;  // for display
+  std::string_view description;  // for display
   std::span<const std::string_view> statements;
   bool is_needed = true;  // false for a mere optimization
-  bool makes_table() const { return statements.front().starts_with("CREATE TABLE"); }
+  bool creates_table() const { return statements.front().starts_with("CREATE TABLE"); }
   // Its time does not depend on the number of rows.
-  bool is_quick() const { return makes_table() || statements.front().starts_with("ALTER TABLE"); }
+  bool is_quick() const { return creates_table() || statements.front().starts_with("ALTER TABLE"); }
 };
 std::span<const Migration> migrations();
-Result<> make_version_table(Connection& connection);
+Result<> create_version_table(Connection& connection);
 // Runs the migration once; concurrent callers wait for its end. busy if another transaction holds a
 // lock for longer than a moment: others queue behind a lock that is waited for.
 Result<> migrate(Connection& connection, const Migration& migration);
@@ -69,11 +69,11 @@ Result<> check_version(std::int64_t version);
 // All statements of the schema, for the test that checks them.
 std::span<const std::string_view> schema_statements();
 
-enum class MigrationMode : std::uint8_t { no, yes };  // yes: a dry run
+enum class DryRun : std::uint8_t { no, yes };
 
 // For an administrator; builds indexes concurrently. Reports each step before it is executed, and
 // what it waits for. Can be repeated after an interruption.
-Result<> migrate_online(Connection& connection, MigrationMode trial,
+Result<> migrate_online(Connection& connection, DryRun dry_run,
                         const std::function<void(std::string_view)>& on_step);
 
 // When a program opens the tables: creates or adds what writing requires and, if there are few

@@ -122,12 +122,12 @@ std::string refused_at(std::string_view message) {
       return "";
     }
     const std::string_view digits = rest.substr(port + kPort.size());
-    const std::string here =
+    const std::string address =
         cat(rest.substr(0, rest.find('"')), ":", digits.substr(0, digits.find(' ')));
-    if (!server.empty() && server != here) {
+    if (!server.empty() && server != address) {
       return "";
     }
-    server = here;
+    server = address;
   }
   return server;
 }
@@ -135,21 +135,21 @@ std::string refused_at(std::string_view message) {
 }  // namespace
 
 Error connect_error(std::string_view message) {
-  const auto says = [message](std::string_view words) {
+  const auto contains = [message](std::string_view words) {
     return message.find(words) != std::string_view::npos;
   };
   const VerboseMessage verbose = parse_verbose(message);
   const Meaning& meaning = meaning_of(verbose.sqlstate);
   Error error{meaning.code, one_line(verbose.text), meaning.os_errno};
   // Of this machine's libraries, not of the server.
-  if (says("SSL was required") || says("root certificate") || says("certificate verify failed") ||
-      says("server certificate for")) {
+  if (contains("SSL was required") || contains("root certificate") ||
+      contains("certificate verify failed") || contains("server certificate for")) {
     error.code = Code::io;
     error.message +=
         "; a password goes to another machine only over TLS with a certificate that can be checked "
         "(sslrootcert=FILE), or with --insecure";
   } else if (verbose.sqlstate == kProtocolViolation &&
-             (says("password") || says("authentication") || says("no such user"))) {
+             (contains("password") || contains("authentication") || contains("no such user"))) {
     error.code = Code::unauthorized;  // PgBouncer has one SQLSTATE for all its errors, in English
   }
   if (const std::string server = refused_at(message); !server.empty()) {

@@ -12,7 +12,6 @@
 #include "reprise/environment.h"
 #include "reprise/store.h"
 #include "store/column_reader.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
@@ -107,8 +106,7 @@ std::optional<Session> read_session(const Rows& row, const Rows& named) {
 }
 
 Result<> set_state(Connection& connection, const Key& key, SessionState state) {
-  REPRISE_TRY(connection.run({{kSetState, values_of(key, state_number(state))}, {kCommit}}));
-  return {};
+  return connection.execute({{kSetState, values_of(key, state_number(state))}, {kCommit}});
 }
 
 }  // namespace
@@ -199,8 +197,7 @@ Result<> update_session(Connection& connection, const Key& key, const SessionPat
     }
   });
   queries.push_back({kCommit});
-  REPRISE_TRY(connection.run(queries));
-  return {};
+  return connection.execute(queries);
 }
 
 Result<> require_session(Connection& connection, const Key& key) {

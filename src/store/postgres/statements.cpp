@@ -89,20 +89,20 @@ std::string insert_single(const AppendShape& shape, Placeholders& placeholders,
 }
 
 // The parameters of an answer; "" for a shape without one.
-struct AnswerPlaces {
+struct AnswerParameters {
   std::string ends, begins, start;
 };
-AnswerPlaces answer_places(const AppendShape& shape, Placeholders& placeholders) {
-  AnswerPlaces at;
+AnswerParameters answer_parameters(const AppendShape& shape, Placeholders& placeholders) {
+  AnswerParameters parameters;
   if (shape.answer) {
-    at.ends = placeholders.next("text");
-    at.begins = placeholders.next("text");
-    at.start = placeholders.next("bytea");
+    parameters.ends = placeholders.next("text");
+    parameters.begins = placeholders.next("text");
+    parameters.start = placeholders.next("bytea");
   }
-  return at;
+  return parameters;
 }
 
-std::string move_head(std::string_view usage, const AnswerPlaces& answer) {
+std::string move_head(std::string_view usage, const AnswerParameters& answer) {
   std::string set =
       " head = h.head + $4::int8, updated_us = coalesce(nullif($5::int8, 0), h.updated_us),"
       " updated_slot = " REPRISE_SLOT("coalesce(nullif($5::int8, 0), h.updated_us)");
@@ -123,7 +123,7 @@ std::string move_head(std::string_view usage, const AnswerPlaces& answer) {
 
 std::string move_head(const AppendShape& shape, Placeholders& placeholders) {
   const std::string usage = shape.usage ? set_usage(placeholders) : "";
-  return move_head(usage, answer_places(shape, placeholders));
+  return move_head(usage, answer_parameters(shape, placeholders));
 }
 
 AppendStatement make_append(const AppendShape& shape) {
@@ -206,7 +206,7 @@ AppendFunction make_function(const AppendShape& shape) {
                    " head) VALUES($1, $2, 'sum:cache_written'::bytea, ",
                    cache_written, ", 0)" REPRISE_ADD_TO_SUM "; END IF;");
   }
-  const AnswerPlaces answer = answer_places(shape, placeholders);
+  const AnswerParameters answer = answer_parameters(shape, placeholders);
   if (shape.answer) {
     inserts += cat(" IF ", answer.ends,
                    " IS NOT NULL THEN DELETE FROM reprise_deltas WHERE tenant = $1 AND"

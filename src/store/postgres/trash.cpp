@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
@@ -54,19 +53,14 @@ Result<> put(Connection& connection, Database& database, const BlobHash& hash,
   }
   collect_blobs(queries, database);
   queries.push_back({kCommit});
-  REPRISE_TRY(connection.run(queries));
-  return {};
+  return connection.execute(queries);
 }
 
 Result<std::optional<std::string>> find_part(Database& database, const BlobHash& hash,
                                              std::int64_t part) {
-  return database.read_for<std::optional<std::string>>(
-      [&](Connection& connection) -> Result<std::optional<std::string>> {
-        REPRISE_ASSIGN(
-            const Rows rows,
-            connection.run_one({kFindBlobPart, values(database.tenant(), hash.str(), part)}));
-        return rows.empty() ? std::nullopt : std::optional(rows.text(0, "bytes"));
-      });
+  REPRISE_ASSIGN(const Rows rows,
+                 database.read_one({kFindBlobPart, values(database.tenant(), hash.str(), part)}));
+  return rows.empty() ? std::nullopt : std::optional(rows.text(0, "bytes"));
 }
 
 }  // namespace
@@ -76,10 +70,9 @@ Result<> PostgresStore::trash(const SessionId& id, Time when) {
   return database_.write([&](Connection& connection, bool) -> Result<> {
     const Key key{database_.tenant(), id};
     REPRISE_TRY(lock_session(connection, key));
-    REPRISE_TRY(connection.run({{kTrashSession, values_of(key, microseconds_of(when), trashed)},
-                                {kSetState, values_of(key, trashed)},
-                                {kCommit}}));
-    return {};
+    return connection.execute({{kTrashSession, values_of(key, microseconds_of(when), trashed)},
+                               {kSetState, values_of(key, trashed)},
+                               {kCommit}});
   });
 }
 
@@ -91,12 +84,10 @@ Result<> PostgresStore::restore(const SessionId& id) {
       if (!is_unsure) {
         return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
       }
-      REPRISE_TRY(connection.run_one({kCommit}));
-      return {};
+      return connection.execute({{kCommit}});
     }
-    REPRISE_TRY(connection.run(
-        {{kRestoreHead, values_of(key)}, {kRestoreSession, values_of(key)}, {kCommit}}));
-    return {};
+    return connection.execute(
+        {{kRestoreHead, values_of(key)}, {kRestoreSession, values_of(key)}, {kCommit}});
   });
 }
 
@@ -123,18 +114,14 @@ Result<> PostgresStore::purge(const SessionId& id) {
     }
     collect_blobs(queries, database_);
     queries.push_back({kCommit});
-    REPRISE_TRY(connection.run(queries));
-    return {};
+    return connection.execute(queries);
   });
 }
 
 Result<std::vector<Remnant>> PostgresStore::remnants() {
-  const auto count = [&](Connection& connection) -> Result<std::int64_t> {
-    REPRISE_ASSIGN(const Rows rows,
-                   connection.run_one({kCountUnnamedBlobs, values(database_.tenant())}));
-    return rows.integer(0, "unnamed");
-  };
-  REPRISE_ASSIGN(const std::int64_t unnamed, database_.read_for<std::int64_t>(count));
+  REPRISE_ASSIGN(const Rows rows,
+                 database_.read_one({kCountUnnamedBlobs, values(database_.tenant())}));
+  const std::int64_t unnamed = rows.integer(0, "unnamed");
   std::vector<Remnant> found;
   if (unnamed > 0) {
     found.push_back(store::unreferenced_blobs(database_.name(), unnamed));

@@ -20,9 +20,9 @@ constexpr std::string_view kTenant = "tenant=";
 constexpr std::string_view kListFrom = "list_from=";
 constexpr std::string_view kSetsTenant = "set_tenant=";
 
-struct Ours {
-  std::string rest;   // the URL without our parameters
-  std::string owner;  // also without user and password
+struct StoreParameters {
+  std::string libpq_url;  // without our parameters
+  std::string owner_url;  // also without user and password
   std::string tenant = "default";
   bool list_from_standby = false;
   bool sets_tenant = false;
@@ -36,17 +36,17 @@ std::string as_owner(std::string_view url) {
   if (scheme == std::string_view::npos) {
     return std::string(url);
   }
-  const std::string_view rest = url.substr(scheme + 3);
-  const std::size_t at = rest.substr(0, rest.find('/')).rfind('@');
+  const std::string_view authority = url.substr(scheme + 3);
+  const std::size_t at = authority.substr(0, authority.find('/')).rfind('@');
   return cat(url.substr(0, scheme + 3), "OWNER@",
-             rest.substr(at == std::string_view::npos ? 0 : at + 1));
+             authority.substr(at == std::string_view::npos ? 0 : at + 1));
 }
 
-Result<Ours> take_ours(std::string_view url) {
-  Ours ours;
+Result<StoreParameters> parse_store_parameters(std::string_view url) {
+  StoreParameters parsed;
   const std::size_t question = url.find('?');
-  ours.rest = url.substr(0, question);
-  ours.owner = as_owner(ours.rest);
+  parsed.libpq_url = url.substr(0, question);
+  parsed.owner_url = as_owner(parsed.libpq_url);
   std::string_view query = question == std::string_view::npos ? "" : url.substr(question + 1);
   char separator = '?';
   while (!query.empty()) {
@@ -54,32 +54,33 @@ Result<Ours> take_ours(std::string_view url) {
     const std::string_view parameter = query.substr(0, end);
     query = end == std::string_view::npos ? "" : query.substr(end + 1);
     if (parameter.starts_with(kTenant)) {
-      ours.tenant = percent_decoded(parameter.substr(kTenant.size()));
+      parsed.tenant = percent_decoded(parameter.substr(kTenant.size()));
     } else if (parameter.starts_with(kListFrom)) {
       const std::string_view from = parameter.substr(kListFrom.size());
       if (from != "standby" && from != "primary") {
         return fail(Code::invalid_argument,
                     "list_from in the store's URL must be standby or primary");
       }
-      ours.list_from_standby = from == "standby";
+      parsed.list_from_standby = from == "standby";
     } else if (parameter.starts_with(kSetsTenant)) {
       const std::string_view sets = parameter.substr(kSetsTenant.size());
       if (sets != "yes" && sets != "no") {
         return fail(Code::invalid_argument, "set_tenant in the store's URL must be yes or no");
       }
-      ours.sets_tenant = sets == "yes";
+      parsed.sets_tenant = sets == "yes";
     } else {
       const bool is_of_role = std::ranges::any_of(
           kOfRole, [&](std::string_view name) { return parameter.starts_with(name); });
       if (!is_of_role) {
-        ours.owner += cat(ours.owner.find('?') == std::string::npos ? '?' : '&', parameter);
+        parsed.owner_url +=
+            cat(parsed.owner_url.find('?') == std::string::npos ? '?' : '&', parameter);
       }
-      ours.rest += cat(separator, parameter);
+      parsed.libpq_url += cat(separator, parameter);
       separator = '&';
     }
   }
-  REPRISE_TRY(check_tenant(ours.tenant));
-  return ours;
+  REPRISE_TRY(check_tenant(parsed.tenant));
+  return parsed;
 }
 
 std::string find(const Parameters& parameters, std::string_view keyword) {
@@ -181,14 +182,14 @@ Result<> check_tenant(std::string_view name) {
 }
 
 std::string servers_in(std::string_view url) {
-  const auto place = parse_url(url);
-  if (!place) {
+  const auto target = parse_url(url);
+  if (!target) {
     return "";
   }
   std::string out = "postgres:";
-  for (const Parameters& server : place->servers) {
-    for (const std::string_view what : {"host", "hostaddr", "port", "service"}) {
-      out += cat(what, "=", ascii_lower(find(server, what)), "\n");
+  for (const Parameters& server : target->servers) {
+    for (const std::string_view keyword : {"host", "hostaddr", "port", "service"}) {
+      out += cat(keyword, "=", ascii_lower(find(server, keyword)), "\n");
     }
   }
   return out;
@@ -219,20 +220,20 @@ Result<> require_tls(Parameters& server) {
 }
 
 void append_option(Parameters& parameters, std::string_view option) {
-  const std::string given = find(parameters, "options");
-  set(parameters, "options", given.empty() ? std::string(option) : cat(given, " ", option));
+  const std::string current = find(parameters, "options");
+  set(parameters, "options", current.empty() ? std::string(option) : cat(current, " ", option));
 }
 
 Result<ConnectionTarget> parse_url(std::string_view url) {
-  REPRISE_ASSIGN(const Ours ours, take_ours(url));
-  REPRISE_ASSIGN(Parameters parameters, parse_conninfo(ours.rest));
+  REPRISE_ASSIGN(const StoreParameters parsed, parse_store_parameters(url));
+  REPRISE_ASSIGN(Parameters parameters, parse_conninfo(parsed.libpq_url));
   set(parameters, "client_encoding", "UTF8");
   if (find(parameters, "fallback_application_name").empty()) {
     set(parameters, "fallback_application_name", "reprise");
   }
-  ConnectionTarget place{.tenant = ours.tenant,
-                         .list_from_standby = ours.list_from_standby,
-                         .sets_tenant = ours.sets_tenant};
+  ConnectionTarget target{.tenant = parsed.tenant,
+                          .list_from_standby = parsed.list_from_standby,
+                          .sets_tenant = parsed.sets_tenant};
   // Without these, a router may drop an idle connection, and its next use waits for an answer.
   for (const auto& [keyword, value] :
        {std::pair("keepalives_idle", "60"), std::pair("keepalives_interval", "10"),
@@ -241,19 +242,19 @@ Result<ConnectionTarget> parse_url(std::string_view url) {
       set(parameters, keyword, value);
     }
   }
-  place.names_server = !find(parameters, "target_session_attrs").empty();
-  place.has_password = !find(parameters, "password").empty();
-  place.owner_url = ours.owner;
-  place.servers = servers_of(parameters);
-  for (const Parameters& server : place.servers) {
+  target.names_server = !find(parameters, "target_session_attrs").empty();
+  target.has_password = !find(parameters, "password").empty();
+  target.owner_url = parsed.owner_url;
+  target.servers = servers_of(parameters);
+  for (const Parameters& server : target.servers) {
     const std::string port = find(server, "port");
-    place.name += cat(place.name.empty() ? "postgres://" : ",", find(server, "host"),
-                      port.empty() ? "" : cat(":", port));
+    target.name += cat(target.name.empty() ? "postgres://" : ",", find(server, "host"),
+                       port.empty() ? "" : cat(":", port));
   }
   const std::string service = find(parameters, "service");
-  place.name +=
+  target.name +=
       cat("/", find(parameters, "dbname"), service.empty() ? "" : cat("?service=", service));
-  return place;
+  return target;
 }
 
 }  // namespace reprise::postgres

@@ -73,12 +73,12 @@ void Values::add(const ByteStrings& strings) {
 
 Values::Bound Values::bound() const {
   Bound bound;
-  bound.values.reserve(places_.size());
-  bound.lengths.reserve(places_.size());
-  bound.formats.assign(places_.size(), 1);
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    const auto [begin, is_null] = places_[i];
-    const std::size_t end = i + 1 < places_.size() ? places_[i + 1].begin : bytes_.size();
+  bound.values.reserve(slots_.size());
+  bound.lengths.reserve(slots_.size());
+  bound.formats.assign(slots_.size(), 1);
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const auto [begin, is_null] = slots_[i];
+    const std::size_t end = i + 1 < slots_.size() ? slots_[i + 1].begin : bytes_.size();
     bound.values.push_back(is_null ? nullptr : bytes_.data() + begin);
     bound.lengths.push_back(static_cast<int>(end - begin));
   }
@@ -110,12 +110,12 @@ std::int64_t Rows::integer(int row, store::Column column) const {
     return 0;
   }
   if (raw.size() == sizeof(std::uint64_t)) {
-    std::uint64_t whole = 0;
-    std::memcpy(&whole, raw.data(), sizeof whole);
+    std::uint64_t number = 0;
+    std::memcpy(&number, raw.data(), sizeof number);
     if constexpr (std::endian::native == std::endian::little) {
-      whole = std::byteswap(whole);
+      number = std::byteswap(number);
     }
-    return static_cast<std::int64_t>(whole);
+    return static_cast<std::int64_t>(number);
   }
   // Sign-extends shorter integers.
   std::uint64_t number = (static_cast<unsigned char>(raw.front()) & 0x80U) != 0 ? ~0ULL : 0;

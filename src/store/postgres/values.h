@@ -30,7 +30,7 @@ class Values {
   void add(std::int64_t number);
   void add(const Integers& numbers);
   void add(const ByteStrings& strings);
-  void add(std::nullopt_t) { places_.push_back({bytes_.size(), true}); }
+  void add(std::nullopt_t) { slots_.push_back({bytes_.size(), true}); }
   template <class Value>
   void add(const std::optional<Value>& value) {
     if (value) {
@@ -50,14 +50,14 @@ class Values {
   Bound bound() const;
 
  private:
-  struct Place {
+  struct Slot {
     std::size_t begin;  // a value ends where the next one begins
     bool is_null;
   };
-  void begin() { places_.push_back({bytes_.size(), false}); }
+  void begin() { slots_.push_back({bytes_.size(), false}); }
 
   std::string bytes_;  // the bytes of all values
-  std::vector<Place> places_;
+  std::vector<Slot> slots_;
 };
 
 template <class... Each>

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "store/postgres/auxiliary_statements.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
@@ -25,12 +24,9 @@ class Verification {
 
   Result<VerifyReport> run() {
     if (progress_) {
-      const auto count = [&](Connection& connection) -> Result<std::int64_t> {
-        REPRISE_ASSIGN(const Rows rows,
-                       connection.run_one({kCountToVerify, values(database_.tenant())}));
-        return rows.integer(0, "messages");
-      };
-      REPRISE_ASSIGN(total_, database_.read_for<std::int64_t>(count));
+      REPRISE_ASSIGN(const Rows rows,
+                     database_.read_one({kCountToVerify, values(database_.tenant())}));
+      total_ = rows.integer(0, "messages");
     }
     REPRISE_TRY(check_sessions());
     report_progress();
@@ -65,10 +61,8 @@ class Verification {
   Result<> each_page(std::string_view statement, const std::function<void(const Rows&)>& work) {
     std::string after;
     while (true) {
-      const auto find_end = [&](Connection& connection) {
-        return connection.run_one({kFindVerifiedPage, values(database_.tenant(), after)});
-      };
-      REPRISE_ASSIGN(const Rows end, database_.read_for<Rows>(find_end));
+      REPRISE_ASSIGN(const Rows end,
+                     database_.read_one({kFindVerifiedPage, values(database_.tenant(), after)}));
       const std::string last = end.text(0, "last");
       if (last <= after) {
         return {};
@@ -85,7 +79,7 @@ class Verification {
       report_ = before;  // another attempt checks all of them again
       REPRISE_TRY(connection.begin(query));
       while (true) {
-        REPRISE_ASSIGN(const auto row, connection.take_row());
+        REPRISE_ASSIGN(const auto row, connection.fetch_row());
         if (!row) {
           return {};
         }
@@ -106,12 +100,12 @@ class Verification {
     std::string last;
     std::int64_t expected = 0;
     return each_page(kVerifyMessages, [&, this](const Rows& row) {
-      const std::string place = cat(database_.name(), ": session ", row.bytes(0, "session_id"));
-      const std::string branch = cat(place, "/", row.integer(0, "branch"));
+      const std::string location = cat(database_.name(), ": session ", row.bytes(0, "session_id"));
+      const std::string branch = cat(location, "/", row.integer(0, "branch"));
       MessageRow message = read_row({row, 0});
       const bool is_first = report_.messages == 0;  // also in another attempt
       if (!is_first && branch == last && message.seq.value != expected) {
-        report_.damage.push_back({cat(place, " message ", expected), "it is missing", ""});
+        report_.damage.push_back({cat(location, " message ", expected), "it is missing", ""});
       }
       last = branch;
       expected = store::is_valid_position(message.seq) ? message.seq.next().value : 0;
@@ -123,9 +117,10 @@ class Verification {
       std::optional<Damage> damage;
       if (Message read;
           complete(message, content, row.text(0, "session_id"), row.integer(0, "branch"))) {
-        read_message(message, place, read, damage);
+        read_message(message, location, read, damage);
       } else {
-        damage = Damage{cat(place, " message ", message.seq.value), "a part of it is missing", ""};
+        damage =
+            Damage{cat(location, " message ", message.seq.value), "a part of it is missing", ""};
       }
       add(std::move(damage));
     });
@@ -137,24 +132,16 @@ class Verification {
     if (message.more == 0) {
       return true;
     }
-    content = message.content;
-    const auto parts = database_.read_for<Rows>([&](Connection& connection) {
-      return connection.run_one(
-          {kReadParts, values(database_.tenant(), session, branch, message.seq.value)});
-    });
-    for (int part = 0; parts && part < parts->count(); ++part) {
-      content += parts->bytes(part, "bytes");
-    }
-    message.content = content;
-    return parts && parts->count() == message.more;
+    const auto parts = database_.read_one(
+        {kReadParts, values(database_.tenant(), session, branch, message.seq.value)});
+    return parts && join_parts(message, *parts, content);
   }
 
   Result<> check_blobs() {
     std::string hash;
     while (true) {
-      REPRISE_ASSIGN(const Rows next, database_.read_for<Rows>([&](Connection& connection) {
-        return connection.run_one({kListBlobs, values(database_.tenant(), hash)});
-      }));
+      REPRISE_ASSIGN(const Rows next,
+                     database_.read_one({kListBlobs, values(database_.tenant(), hash)}));
       if (next.empty()) {
         return {};
       }

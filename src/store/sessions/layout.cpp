@@ -74,8 +74,8 @@ std::vector<fs::path> Layout::folders() const {
 Result<std::optional<fs::path>> Layout::find(const SessionId& id) const {
   for (const Kind& kind : kKinds) {
     fs::path file = folder_in(root_, kind) / cat(id.str(), kSuffix);
-    REPRISE_ASSIGN(const bool is_here, file_exists(file));
-    if (is_here) {
+    REPRISE_ASSIGN(const bool has_file, file_exists(file));
+    if (has_file) {
       return file;
     }
   }
@@ -127,7 +127,7 @@ Result<std::vector<LocatedFile>> Layout::sessions(std::vector<Damage>& damage) c
 }
 
 Result<bool> is_sessions_folder(const fs::path& path) {
-  constexpr std::size_t kLookedAtMax = 10;
+  constexpr std::size_t kCheckedMax = 10;
   REPRISE_ASSIGN(const bool has_folder, is_folder(path));
   if (!has_folder) {
     return false;
@@ -136,7 +136,7 @@ Result<bool> is_sessions_folder(const fs::path& path) {
   REPRISE_ASSIGN(const std::vector<LocatedFile> found, Layout(path).sessions(ignored));
   // Conversations that other programs store as JSON have neither a working directory nor a creation
   // time.
-  return std::ranges::any_of(found | std::views::take(kLookedAtMax), [](const LocatedFile& one) {
+  return std::ranges::any_of(found | std::views::take(kCheckedMax), [](const LocatedFile& one) {
     const auto info = read_info(one.file, one.location);
     return info && (!info->working_dir.empty() || is_known(info->created_at));
   });

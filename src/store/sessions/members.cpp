@@ -23,9 +23,7 @@ void Members::raw(std::string_view name, std::string json) {
 }
 
 void Members::text(std::string_view name, std::string_view text) {
-  std::string json;
-  append_string(json, text);
-  raw(name, std::move(json));
+  raw(name, quoted_string(text));
 }
 
 void Members::extra(const ExtraField& field) {
@@ -55,9 +53,9 @@ void Members::replace(std::string_view name, std::string json) {
   std::ranges::find(members_, name, &Member::name)->json = std::move(json);
 }
 
-int Members::restore(const std::vector<PreservedText>& spelled, std::string_view position) {
+int Members::restore(const std::vector<PreservedText>& preserved, std::string_view position) {
   int count = 0;
-  const PreservedTexts before(spelled);
+  const PreservedTexts before(preserved);
   std::set<std::string, std::less<>> names;
   for (Member& member : members_) {
     names.insert(member.name);
@@ -67,7 +65,7 @@ int Members::restore(const std::vector<PreservedText>& spelled, std::string_view
     }
   }
   const std::string prefix = cat(position, "/");
-  for (const PreservedText& part : spelled) {
+  for (const PreservedText& part : preserved) {
     if (!part.written.empty() || !part.position.starts_with(prefix)) {
       continue;
     }
@@ -79,8 +77,8 @@ int Members::restore(const std::vector<PreservedText>& spelled, std::string_view
   return count;
 }
 
-PreservedTexts::PreservedTexts(const std::vector<PreservedText>& spelled) {
-  for (const PreservedText& part : spelled) {
+PreservedTexts::PreservedTexts(const std::vector<PreservedText>& preserved) {
+  for (const PreservedText& part : preserved) {
     parts_.try_emplace({part.position, part.written}, &part.bytes);
   }
 }
@@ -106,9 +104,9 @@ std::string Members::object() {
   return out;
 }
 
-Extra extra_members(const Extra& fields, std::span<const std::string_view> taken) {
+Extra extra_members(const Extra& fields, std::span<const std::string_view> written_names) {
   Extra members;
-  std::set<std::string_view> names(taken.begin(), taken.end());
+  std::set<std::string_view> names(written_names.begin(), written_names.end());
   for (const ExtraField& field : fields) {
     if (names.insert(field.name).second) {
       members.push_back({field.name, json::take(json::compact(field.value.text()))});

@@ -103,7 +103,7 @@ std::string id_at(Seq seq) {
 }
 
 // The message's original id; "" if it has none.
-std::string own_id(const Message& message) {
+std::string original_id(const Message& message) {
   const RawJson* const id = json::find_field(message.extra, "id");
   return id == nullptr ? "" : json::text_in(id->text()).value_or("");
 }
@@ -138,7 +138,7 @@ Entry read_entry(std::string_view raw) {
 Message finish_message(Message native, Entry& entry, Seq seq) {
   Message message = std::move(native);
   message.created_at = entry.at.value_or(Time());
-  if (own_id(message) == id_at(seq)) {
+  if (original_id(message) == id_at(seq)) {
     std::erase_if(message.extra, [](const ExtraField& field) { return field.name == "id"; });
   }
   if (!entry.sidecar.empty()) {
@@ -151,7 +151,7 @@ Message finish_message(Message native, Entry& entry, Seq seq) {
 
 std::string write_message(const Message& message, Time time) {
   const std::string content = plain_text(message);
-  const std::string id = own_id(message);
+  const std::string id = original_id(message);
   const bool has_id = !id.empty() && id != id_at(message.seq);
   Members members(kMessageMemberDepth);
   members.text("content", content);
@@ -159,18 +159,18 @@ std::string write_message(const Message& message, Time time) {
   const std::string_view role = role_of(message);
   members.text("role", role);
   members.text("timestamp", format_time(time));
-  std::vector<std::string_view> taken = {"content", "role", "timestamp", kSidecar};
+  std::vector<std::string_view> written_names = {"content", "role", "timestamp", kSidecar};
   if (!has_id) {
-    taken.emplace_back("id");
+    written_names.emplace_back("id");
   }
   // What a reader gets from these members alone.
   Message native{.role = std::string(role), .blocks = blocks_of(content), .created_at = time};
   if (message.usage) {
     members.raw("usage", write_usage(*message.usage, kMessageMemberDepth));
-    taken.emplace_back("usage");
+    written_names.emplace_back("usage");
     native.usage = native_usage(*message.usage);
   }
-  native.extra = extra_members(message.extra, taken);
+  native.extra = extra_members(message.extra, written_names);
   for (const ExtraField& field : native.extra) {
     if (field.name != "id") {
       members.extra(field);

@@ -64,20 +64,20 @@ std::optional<Todo> read_todo(std::string_view raw) {
         return scanner.string(todo.active_form);
       }
       if (name == "status") {
-        const bool good = scanner.string(text);
+        const bool is_valid = scanner.string(text);
         status = parse_todo_status(text);
-        return good;
+        return is_valid;
       }
       if (name == kSidecar) {
-        const bool good = scanner.string(text);
+        const bool is_valid = scanner.string(text);
         todo.extra = extra_from_json(text);
-        return good;
+        return is_valid;
       }
     }
     std::string_view value;
-    const bool good = scanner.raw(value);
+    const bool is_valid = scanner.raw(value);
     todo.extra.push_back({std::string(name), json::take(json::compact(value))});
-    return good;
+    return is_valid;
   };
   if (!is_object(raw) || !scanner.object(member) || !content || !status) {
     return std::nullopt;
@@ -136,17 +136,18 @@ namespace {
 
 Members config_members(const Config& config) {
   Members members(kMemberDepth);
-  std::vector<std::string_view> taken;
+  std::vector<std::string_view> written_names;
   if (!config.provider.empty()) {
     members.text("provider", config.provider);
-    taken.emplace_back("provider");
+    written_names.emplace_back("provider");
   }
   if (!config.model.empty()) {
     members.text("model", config.model);
-    taken.emplace_back("model");
+    written_names.emplace_back("model");
   }
   if (is_object(config.settings.text())) {
-    for (const ExtraField& field : extra_members(members_of(config.settings.text()), taken)) {
+    for (const ExtraField& field :
+         extra_members(members_of(config.settings.text()), written_names)) {
       members.extra(field);
     }
   }
@@ -155,18 +156,19 @@ Members config_members(const Config& config) {
 
 }  // namespace
 
-std::string write_config(const Config& config, const std::vector<PreservedText>& spelled) {
+std::string write_config(const Config& config, const std::vector<PreservedText>& preserved) {
   const bool has_settings = is_object(config.settings.text());
   if (!has_settings && !config.settings.is_null() && config.provider.empty() &&
       config.model.empty()) {
     return json::pretty(config.settings.text(), kMemberDepth - 1).value_or("null");
   }
   Members members = config_members(config);
-  members.restore(spelled, kConfig);
+  members.restore(preserved, kConfig);
   return members.object();
 }
 
-void note_config(std::string_view raw, const Config& config, std::vector<PreservedText>& spelled) {
+void record_config(std::string_view raw, const Config& config,
+                   std::vector<PreservedText>& preserved) {
   const Members written = config_members(config);
   const auto texts = written.texts();
   json::Scanner scanner(raw);
@@ -176,14 +178,14 @@ void note_config(std::string_view raw, const Config& config, std::vector<Preserv
       return false;
     }
     if (const auto json = texts.find(name); json != texts.end() && json->second != value) {
-      spelled.push_back({cat(kConfig, "/", name), std::string(json->second), std::string(value)});
+      preserved.push_back({cat(kConfig, "/", name), std::string(json->second), std::string(value)});
     }
     return true;
   });
 }
 
-bool note_todos(std::string_view raw, std::vector<PreservedText>& spelled) {
-  bool may_stay = true;
+bool record_todos(std::string_view raw, std::vector<PreservedText>& preserved) {
+  bool is_preservable = true;
   json::Scanner scanner(raw);
   scanner.array([&] {
     std::string_view entry;
@@ -193,14 +195,14 @@ bool note_todos(std::string_view raw, std::vector<PreservedText>& spelled) {
     if (const auto todo = read_todo(entry); todo) {
       std::string json = write_todo(*todo);
       if (json::find_member(entry, "active_form").empty()) {
-        may_stay = false;
+        is_preservable = false;
       } else if (json != entry) {
-        spelled.push_back({std::string(kTodos), std::move(json), std::string(entry)});
+        preserved.push_back({std::string(kTodos), std::move(json), std::string(entry)});
       }
     }
     return true;
   });
-  return may_stay;
+  return is_preservable;
 }
 
 TodoList read_todos(std::string_view raw) {
@@ -232,22 +234,22 @@ TodoList read_todos(std::string_view raw) {
 }
 
 std::string write_todos(const std::vector<Todo>& todos, const std::vector<RawEntry>& raw_entries,
-                        const std::vector<PreservedText>& spelled) {
-  ArrayText array;
-  const PreservedTexts spelled_before(spelled);
+                        const std::vector<PreservedText>& preserved) {
+  std::string entries;
+  const PreservedTexts preserved_texts(preserved);
   auto next = raw_entries.begin();
   for (std::size_t i = 0; i <= todos.size(); ++i) {
     const bool is_last = i == todos.size();
     for (; next != raw_entries.end() && (is_last || std::cmp_less_equal(next->before, i)); ++next) {
-      array.add(write_raw_entry(*next));
+      append_entry(entries, write_raw_entry(*next));
     }
     if (!is_last) {
       const std::string json = write_todo(todos[i]);
-      const std::string* const before = spelled_before.find(kTodos, json);
-      array.add(before != nullptr ? *before : json);
+      const std::string* const before = preserved_texts.find(kTodos, json);
+      append_entry(entries, before != nullptr ? *before : json);
     }
   }
-  return array.array();
+  return array_of(entries);
 }
 
 bool read_strings(std::string_view raw, std::vector<std::string>& out) {
@@ -264,13 +266,11 @@ bool read_strings(std::string_view raw, std::vector<std::string>& out) {
 }
 
 std::string write_strings(const std::vector<std::string>& strings) {
-  ArrayText array;
+  std::string entries;
   for (const std::string& text : strings) {
-    std::string json;
-    append_string(json, text);
-    array.add(json);
+    append_entry(entries, quoted_string(text));
   }
-  return array.array();
+  return array_of(entries);
 }
 
 std::string write_raw_entry(const RawEntry& entry) {
@@ -280,19 +280,18 @@ std::string write_raw_entry(const RawEntry& entry) {
              : json::pretty(entry.json.text(), kEntryDepth).value_or(entry.json.text());
 }
 
-void ArrayText::add(std::string_view json) {
-  entries_ += entries_.empty() ? "" : ",";
-  append_line(entries_, kEntryDepth);
-  entries_ += json;
+void append_entry(std::string& entries, std::string_view json) {
+  entries += entries.empty() ? "" : ",";
+  append_line(entries, kEntryDepth);
+  entries += json;
 }
 
-std::string ArrayText::array() const {
-  std::string out = "[" + entries_;
-  if (!entries_.empty()) {
+std::string array_of(std::string_view entries) {
+  std::string out = cat("[", entries);
+  if (!entries.empty()) {
     append_line(out, kEntryDepth - 1);
   }
-  out += ']';
-  return out;
+  return out + "]";
 }
 
 }  // namespace reprise::store::sessions

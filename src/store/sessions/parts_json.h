@@ -22,12 +22,13 @@ struct Config {
 };
 Config read_config(std::string_view raw);
 // Unchanged members keep their original spelling.
-std::string write_config(const Config& config, const std::vector<PreservedText>& spelled = {});
+std::string write_config(const Config& config, const std::vector<PreservedText>& preserved = {});
 // Records the original spelling of a config or of todos that were read from `raw`.
-void note_config(std::string_view raw, const Config& config, std::vector<PreservedText>& spelled);
+void record_config(std::string_view raw, const Config& config,
+                   std::vector<PreservedText>& preserved);
 // False if one of them cannot be written back unchanged, because it lacks the active form that the
 // original program requires.
-bool note_todos(std::string_view raw, std::vector<PreservedText>& spelled);
+bool record_todos(std::string_view raw, std::vector<PreservedText>& preserved);
 
 struct TodoList {
   std::vector<Todo> todos;
@@ -36,7 +37,7 @@ struct TodoList {
 };
 TodoList read_todos(std::string_view raw);
 std::string write_todos(const std::vector<Todo>& todos, const std::vector<RawEntry>& raw_entries,
-                        const std::vector<PreservedText>& spelled = {});
+                        const std::vector<PreservedText>& preserved = {});
 
 // false if the list has other elements than strings; the ones before them are read.
 bool read_strings(std::string_view raw, std::vector<std::string>& out);
@@ -45,15 +46,10 @@ std::string write_strings(const std::vector<std::string>& strings);
 // The bytes of a preserved entry.
 std::string write_raw_entry(const RawEntry& entry);
 
-// Builds "[…]" around entries one level deeper, one per line.
-class ArrayText {
- public:
-  void add(std::string_view json);
-  std::string array() const;
-
- private:
-  std::string entries_;
-};
+// Appends an entry on its own line, one level deeper than its array.
+void append_entry(std::string& entries, std::string_view json);
+// "[…]" around such entries.
+std::string array_of(std::string_view entries);
 
 // A parsed entry.
 struct Entry {

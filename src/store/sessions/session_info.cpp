@@ -36,8 +36,8 @@ constexpr std::string_view kMemberLine = "\n  \"";
 
 Result<std::string> read_at(int fd, std::size_t bytes, off_t offset, const fs::path& file) {
   std::string out(bytes, '\0');
-  REPRISE_ASSIGN(const std::size_t got, reprise::read_at(fd, out, offset, file));
-  out.resize(got);
+  REPRISE_ASSIGN(const std::size_t bytes_read, reprise::read_at(fd, out, offset, file));
+  out.resize(bytes_read);
   return out;
 }
 
@@ -64,7 +64,7 @@ std::string without_prompts(std::string_view members) {
                                       : cat(members.substr(0, from), members.substr(to));
 }
 
-Result<SessionInfo> whole_info(const Location& location, std::string_view json) {
+Result<SessionInfo> info_from_json(const Location& location, std::string_view json) {
   REPRISE_ASSIGN(const FileSession session, read_session(location, json, Spelling::ignored));
   return session.stored.session.info;
 }
@@ -114,28 +114,26 @@ Result<SessionInfo> read_info(const fs::path& file, const Location& location) {
       return *std::move(info);
     }
     if (part == size) {
-      return whole_info(location, tail);
+      return info_from_json(location, tail);
     }
   }
-  REPRISE_ASSIGN(const std::string whole, read_at(fd.get(), size, 0, file));
-  return whole_info(location, whole);
+  REPRISE_ASSIGN(const std::string bytes, read_at(fd.get(), size, 0, file));
+  return info_from_json(location, bytes);
 }
 
 std::string salvage_truncated(std::string_view json) {
   json::Scanner scanner(json);
   Members members(1);
-  ArrayText conversation;
-  bool has_messages = false;
+  std::string conversation;
   const auto message = [&] {
     std::string_view raw;
     if (!scanner.raw(raw)) {
       return false;
     }
-    conversation.add(raw);
-    has_messages = true;
+    append_entry(conversation, raw);
     return true;
   };
-  const bool is_whole = scanner.object([&](std::string_view name) {
+  const bool is_complete = scanner.object([&](std::string_view name) {
     if (name == "conversation") {
       return scanner.array(message);
     }
@@ -146,10 +144,10 @@ std::string salvage_truncated(std::string_view json) {
     members.raw(name, std::string(raw));
     return true;
   });
-  if (is_whole || !has_messages) {
+  if (is_complete || conversation.empty()) {
     return "";
   }
-  members.raw("conversation", conversation.array());
+  members.raw("conversation", array_of(conversation));
   return members.object();
 }
 

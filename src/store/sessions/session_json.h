@@ -23,12 +23,12 @@ struct Location;
 
 // Whether to note how members are written differently from ours. That is needed to write the file
 // again, and costs as much as writing it.
-enum class Spelling : std::uint8_t { noted, ignored };
+enum class Spelling : std::uint8_t { recorded, ignored };
 
 // corrupt if it is not a session file, unsupported for a later version. Other damage is in the
 // session's `damage`.
 Result<FileSession> read_session(const Location& location, std::string_view json,
-                                 Spelling spelling = Spelling::noted);
+                                 Spelling spelling = Spelling::recorded);
 
 // The intact members and messages of a truncated file, as a complete file; "" if there are none.
 std::string salvage_truncated(std::string_view json);

@@ -34,24 +34,18 @@ Time closed_or_updated(const SessionInfo& info) {
   return known_time({info.closed_at.value_or(kUnknownTime), written_updated(info)});
 }
 
-std::string spelled(std::string_view text) {
-  std::string out;
-  append_string(out, text);
-  return out;
-}
-
 // The prompt history, preceded by the derived prompts.
 std::vector<std::string> history_of(const Session& session, std::vector<std::string> derived) {
-  const std::vector<std::string>& given = session.prompt_history;
+  const std::vector<std::string>& prompts = session.prompt_history;
   const std::size_t count_max = kPromptsMax - derived.size();
-  const bool is_truncated = !derived.empty() && given.size() > count_max;
+  const bool is_truncated = !derived.empty() && prompts.size() > count_max;
   derived.insert(
-      derived.end(), given.begin(),
-      is_truncated ? given.begin() + static_cast<std::ptrdiff_t>(count_max) : given.end());
+      derived.end(), prompts.begin(),
+      is_truncated ? prompts.begin() + static_cast<std::ptrdiff_t>(count_max) : prompts.end());
   return derived;
 }
 
-bool is_nothing(const Usage& usage) {
+bool is_zero(const Usage& usage) {
   return usage.input.value == 0 && usage.output.value == 0 &&
          usage.cost.value_or(Money()).nanos == 0;
 }
@@ -59,7 +53,7 @@ bool is_nothing(const Usage& usage) {
 // The id in the file if it differs from the file's name; otherwise "".
 std::string other_id(const Session& session) {
   const RawJson* const own = json::find_field(session.extra, "id");
-  return own != nullptr && own->text() != spelled(session.info.id.str()) ? own->text() : "";
+  return own != nullptr && own->text() != quoted_string(session.info.id.str()) ? own->text() : "";
 }
 
 // The state that the session's path stands for.
@@ -87,7 +81,7 @@ Session native_of(const StoredSession& stored) {
   if ((is_trashed ? stored.state_before_trash : info.state) != SessionState::active) {
     native.info.closed_at = closed_or_updated(info);
   }
-  if (!is_nothing(session.usage)) {
+  if (!is_zero(session.usage)) {
     native.usage = native_usage(session.usage);
   }
   return native;
@@ -95,8 +89,8 @@ Session native_of(const StoredSession& stored) {
 
 // Our own member with what the others cannot represent, as a string, so that no other program can
 // reformat or reorder it.
-std::string own_member_of(const StoredSession& stored, const Session& native, std::size_t prompts,
-                          const SigningKey* key) {
+std::string sidecar_of(const StoredSession& stored, const Session& native, std::size_t prompts,
+                       const SigningKey* key) {
   std::string sidecar;
   json::ObjectWriter object(sidecar);
   object.field("messages", stored.session.info.head.value);
@@ -114,34 +108,34 @@ std::string own_member_of(const StoredSession& stored, const Session& native, st
   return sidecar;
 }
 
-std::vector<std::string_view> taken_names(bool has_id) {
-  std::vector<std::string_view> taken(kMembers.begin(), kMembers.end());
+std::vector<std::string_view> known_names(bool has_id) {
+  std::vector<std::string_view> names(kMembers.begin(), kMembers.end());
   if (has_id) {
-    std::erase(taken, "id");
+    std::erase(names, "id");
   }
-  return taken;
+  return names;
 }
 
 // The members of the original program, and the unknown ones.
-Members own_members(const FileSession& file, const std::vector<std::string>& prompts) {
+Members encode_members(const FileSession& file, const std::vector<std::string>& prompts) {
   const Session& session = file.stored.session;
   const SessionInfo& info = session.info;
   Members members(1);
   members.text("closed_at", format_time(closed_or_updated(info)));
   members.raw("config", write_config({info.provider, info.model, session.config}));
   members.text("created_at", format_time(written_created(info)));
-  if (!is_nothing(session.usage)) {
+  if (!is_zero(session.usage)) {
     members.raw("cumulative_usage", write_usage(session.usage, 1));
   }
   const std::string id = other_id(session);
-  members.raw("id", id.empty() ? spelled(info.id.str()) : id);
+  members.raw("id", id.empty() ? quoted_string(info.id.str()) : id);
   members.text("name", name_of(info));
   members.text("project_path", info.working_dir);
   members.raw(std::string(kPrompts), write_strings(prompts));
   members.raw("todos", write_todos(file.stored.todos, file.raw_todos));
   members.text("updated_at", format_time(written_updated(info)));
   members.raw("version", "1");
-  for (const ExtraField& field : extra_members(session.extra, taken_names(!id.empty()))) {
+  for (const ExtraField& field : extra_members(session.extra, known_names(!id.empty()))) {
     if (field.name != "id") {
       members.extra(field);
     }
@@ -165,19 +159,19 @@ Session read_back(const FileSession& file, Members members) {
 // Restores the original spelling of unchanged members, then that of unchanged parts of the others.
 // Returns whether there are any.
 bool restore(Members& members, const FileSession& file) {
-  if (file.spelled.empty()) {
+  if (file.preserved.empty()) {
     return false;
   }
   const SessionInfo& info = file.stored.session.info;
   const std::string config = *members.find("config");
   const std::string todos = *members.find("todos");
-  const int count = members.restore(file.spelled, "");
+  const int count = members.restore(file.preserved, "");
   if (*members.find("config") == config) {
     members.replace("config", write_config({info.provider, info.model, file.stored.session.config},
-                                           file.spelled));
+                                           file.preserved));
   }
   if (*members.find("todos") == todos) {
-    members.replace("todos", write_todos(file.stored.todos, file.raw_todos, file.spelled));
+    members.replace("todos", write_todos(file.stored.todos, file.raw_todos, file.preserved));
   }
   return count > 0;
 }
@@ -200,7 +194,7 @@ Members file_members(const FileSession& file, const SigningKey* key) {
   std::vector<std::string> derived = prompts_outside_history(file.stored);
   std::size_t prompts = derived.size();
   const std::vector<std::string> history = history_of(session, std::move(derived));
-  Members members = own_members(file, history);
+  Members members = encode_members(file, history);
   const std::string written = *members.find(kPrompts);
   const bool is_restored = restore(members, file);
   if (*members.find(kPrompts) != written) {
@@ -214,15 +208,15 @@ Members file_members(const FileSession& file, const SigningKey* key) {
   } else {
     native.prompt_history.assign(history.begin() + static_cast<std::ptrdiff_t>(prompts),
                                  history.end());
-    native.extra = extra_members(session.extra, taken_names(!other_id(session).empty()));
+    native.extra = extra_members(session.extra, known_names(!other_id(session).empty()));
   }
-  members.text(kSidecar, own_member_of(file.stored, native, prompts, key));
+  members.text(kSidecar, sidecar_of(file.stored, native, prompts, key));
   return members;
 }
 
-void note_spelling(FileSession& file, const std::vector<RawMember>& members) {
+void record_spelling(FileSession& file, const std::vector<RawMember>& members) {
   const Members written =
-      own_members(file, history_of(file.stored.session, prompts_outside_history(file.stored)));
+      encode_members(file, history_of(file.stored.session, prompts_outside_history(file.stored)));
   const auto texts = written.texts();
   std::map<std::string_view, int> counts;
   for (const RawMember& member : members) {
@@ -230,19 +224,19 @@ void note_spelling(FileSession& file, const std::vector<RawMember>& members) {
   }
   for (const RawMember& member : members) {
     const auto json = texts.find(member.name);
-    const std::string_view would_be = json == texts.end() ? std::string_view() : json->second;
-    if (would_be == member.json || counts[member.name] > 1) {
+    const std::string_view written_json = json == texts.end() ? std::string_view() : json->second;
+    if (written_json == member.json || counts[member.name] > 1) {
       continue;
     }
-    if (member.name == "todos" && !note_todos(member.json, file.spelled)) {
+    if (member.name == "todos" && !record_todos(member.json, file.preserved)) {
       continue;
     }
-    file.spelled.push_back(
-        {cat("/", member.name), std::string(would_be), std::string(member.json)});
+    file.preserved.push_back(
+        {cat("/", member.name), std::string(written_json), std::string(member.json)});
     if (member.name == "config") {
       const SessionInfo& info = file.stored.session.info;
-      note_config(member.json, {info.provider, info.model, file.stored.session.config},
-                  file.spelled);
+      record_config(member.json, {info.provider, info.model, file.stored.session.config},
+                    file.preserved);
     }
   }
 }
@@ -262,16 +256,16 @@ std::string name_of(const SessionInfo& info) {
 }
 
 std::vector<std::string> prompts_outside_history(const StoredSession& stored) {
-  std::map<std::string_view, std::int64_t> left;
+  std::map<std::string_view, std::int64_t> unmatched;
   for (const std::string& prompt : stored.session.prompt_history) {
-    ++left[trimmed(prompt)];
+    ++unmatched[trimmed(prompt)];
   }
   std::vector<std::string> prompts;
   for (std::int64_t seq = 0; seq < stored.log->size(); ++seq) {
     std::string prompt = prompt_in(*stored.log->at(seq));
-    const auto same = left.find(prompt);
-    if (same != left.end() && same->second > 0) {
-      --same->second;
+    const auto match = unmatched.find(prompt);
+    if (match != unmatched.end() && match->second > 0) {
+      --match->second;
     } else if (!prompt.empty()) {
       prompts.push_back(std::move(prompt));
     }

@@ -26,7 +26,7 @@ struct RawMember {
   std::string_view json;
 };
 // Records the members that we would spell differently.
-void note_spelling(FileSession& file, const std::vector<RawMember>& members);
+void record_spelling(FileSession& file, const std::vector<RawMember>& members);
 
 // The title in a form that the original accepts: 1 to 50 characters. Defaults to the name of the
 // folder.

@@ -50,8 +50,8 @@ class Reader {
     }
     read_conversation();
     finish_session();
-    if (spelling == Spelling::noted) {
-      note_spelling(file_, raw_);
+    if (spelling == Spelling::recorded) {
+      record_spelling(file_, raw_);
     }
     return std::move(file_);
   }
@@ -74,7 +74,7 @@ class Reader {
   }
 
   // Reports the member, and preserves it among the unknown fields.
-  bool keep(std::string_view name, std::string_view raw, std::string reason) {
+  bool preserve(std::string_view name, std::string_view raw, std::string reason) {
     report(name, std::move(reason), raw);
     session().extra.push_back({std::string(name), json::take(json::compact(raw))});
     return true;
@@ -92,7 +92,7 @@ class Reader {
     if (!utf8::is_valid(raw)) {
       report(name, std::string(kNotUtf8), raw);
     }
-    if (!is_own(name, raw)) {
+    if (!is_always_written(name, raw)) {
       raw_.push_back({std::string(name), raw});
     }
     if (name == "config") {
@@ -112,14 +112,14 @@ class Reader {
   }
 
   // Members that are always written again: our own one, the signature, and a readable name.
-  static bool is_own(std::string_view name, std::string_view raw) {
+  static bool is_always_written(std::string_view name, std::string_view raw) {
     return name == kSidecar || name == "signature" ||
            (name == "name" && raw.starts_with('"') && utf8::is_valid(raw));
   }
 
   bool version(std::string_view raw) {
     json::Scanner scanner(raw);
-    return scanner.integer(version_) || keep("version", raw, "not a number");
+    return scanner.integer(version_) || preserve("version", raw, "not a number");
   }
 
   // false for other members.
@@ -128,7 +128,7 @@ class Reader {
     const bool is_text = raw.starts_with('"') && json::Scanner(raw).string(text);
     if (name == "name" || name == "project_path") {
       if (!is_text) {
-        return keep(name, raw, "no text");
+        return preserve(name, raw, "no text");
       }
       if (name == "name") {
         name_ = text;
@@ -169,13 +169,13 @@ class Reader {
     std::string text;
     const bool is_text = raw.starts_with('"') && json::Scanner(raw).string(text);
     out = is_text ? parse_time(text) : std::nullopt;
-    return out.has_value() || keep(name, raw, "no time that can be read");
+    return out.has_value() || preserve(name, raw, "no time that can be read");
   }
 
   bool list_member(std::string_view name, std::string_view raw) {
     if (name == "todos") {
       if (!raw.starts_with('[')) {
-        return keep(name, raw, "not an array");
+        return preserve(name, raw, "not an array");
       }
       TodoList list = read_todos(raw);
       file_.stored.todos = std::move(list.todos);
@@ -187,11 +187,11 @@ class Reader {
     }
     if (name == "prompt_history") {
       return read_strings(raw, session().prompt_history) ||
-             keep(name, raw, "not an array of strings");
+             preserve(name, raw, "not an array of strings");
     }
     if (name == "cumulative_usage") {
       usage_ = read_usage(raw);
-      return usage_.has_value() || keep(name, raw, "no sums that can be parsed");
+      return usage_.has_value() || preserve(name, raw, "no sums that can be parsed");
     }
     return false;
   }
@@ -210,7 +210,7 @@ class Reader {
       std::ranges::stable_sort(elements, {}, &Element::time);
     }
     for (Element& element : elements) {
-      take(element);
+      add_element(element);
     }
     // Entries after the last message are encoded again, after the messages to be appended.
     EncodedMessages& encoded = file_.encoded;
@@ -242,7 +242,7 @@ class Reader {
     return {};
   }
 
-  void take(Element& element) {
+  void add_element(Element& element) {
     const bool is_message = element.entry.native.has_value();
     if (element.entry.native) {
       add_message(file_.stored,
@@ -255,9 +255,7 @@ class Reader {
       report(cat("conversation[", element.index, "]"), reason, element.raw);
     }
     std::string& text = file_.encoded.text;
-    text += text.empty() ? "" : ",";
-    append_line(text, kEntryDepth);
-    text += element.raw;
+    append_entry(text, element.raw);
     if (is_message) {
       file_.encoded.ends.push_back(text.size());
     }
@@ -274,13 +272,13 @@ class Reader {
     }
     if (!sidecar_.empty()) {
       if (const auto added = add_session_sidecar(file_.stored, sidecar_); !added) {
-        keep(kSidecar, RawJson::string(sidecar_).text(), added.error().message);
+        preserve(kSidecar, RawJson::string(sidecar_).text(), added.error().message);
       }
     }
     if (name_ && *name_ != name_of(info())) {
       info().title = *name_;  // set by another program
     }
-    take_derived_prompts();
+    remove_derived_prompts();
     const bool is_archived = !location_.is_open() && info().state == SessionState::archived;
     const auto unless_archived = [is_archived](SessionState state) {
       return is_archived && state == SessionState::closed ? SessionState::archived : state;
@@ -292,15 +290,15 @@ class Reader {
 
   // Removes derived prompts from the history; those changed by another program are no longer
   // derived.
-  void take_derived_prompts() {
+  void remove_derived_prompts() {
     const std::size_t count = prompt_count_in(sidecar_);
     std::vector<std::string>& prompts = session().prompt_history;
     if (count == 0 || count > prompts.size() || !json::find_member(sidecar_, kPrompts).empty()) {
       return;
     }
-    const auto given = prompts.begin() + static_cast<std::ptrdiff_t>(count);
-    const std::vector<std::string> derived(prompts.begin(), given);
-    std::vector<std::string> others(given, prompts.end());
+    const auto first_stored = prompts.begin() + static_cast<std::ptrdiff_t>(count);
+    const std::vector<std::string> derived(prompts.begin(), first_stored);
+    std::vector<std::string> others(first_stored, prompts.end());
     prompts.swap(others);
     if (prompts_outside_history(file_.stored) != derived) {
       prompts.swap(others);

@@ -24,15 +24,9 @@ struct Part {
   std::string payload;
 };
 
-void add_entry(std::string& entries, std::string_view json) {
-  entries += entries.empty() ? "" : ",";
-  append_line(entries, kEntryDepth);
-  entries += json;
-}
-
 // The signed form of entries.
-Result<std::string> respelled_entries(const std::string& entries) {
-  REPRISE_ASSIGN(const std::string array, respelled(cat("[", entries, "]"), kEntryDepth - 1));
+Result<std::string> formatted_entries(const std::string& entries) {
+  REPRISE_ASSIGN(const std::string array, formatted(cat("[", entries, "]"), kEntryDepth - 1));
   const std::size_t end = entries.empty() ? 1 : array.rfind('\n');
   return array.substr(1, end - 1);
 }
@@ -40,22 +34,22 @@ Result<std::string> respelled_entries(const std::string& entries) {
 // Adds an entry of the conversation; updates `signed_as` if it differs from the text.
 Result<> add_encoded(EncodedMessages& encoded, std::string_view json, bool is_signed) {
   if (is_signed) {
-    REPRISE_ASSIGN(const std::string payload, respelled(json, kEntryDepth));
+    REPRISE_ASSIGN(const std::string payload, formatted(json, kEntryDepth));
     std::string& other = encoded.signed_as;
     if (other.empty() && payload != json) {
       other = encoded.text;
     }
     if (!other.empty() || payload != json) {
-      add_entry(other, payload);
+      append_entry(other, payload);
     }
   }
-  add_entry(encoded.text, json);
+  append_entry(encoded.text, json);
   return {};
 }
 
 // The time to write for the message at this position if its own is unknown: that of a message
 // before or behind it, else that of the session.
-Time time_beside(const StoredSession& stored, std::int64_t position) {
+Time nearest_known_time(const StoredSession& stored, std::int64_t position) {
   const SessionInfo& info = stored.session.info;
   Time beside = kUnknownTime;
   for (std::int64_t at = position - 1; at >= 0 && !is_known(beside); --at) {
@@ -71,7 +65,7 @@ Time time_beside(const StoredSession& stored, std::int64_t position) {
 Result<> encode_new(FileSession& file, bool is_signed) {
   EncodedMessages& encoded = file.encoded;
   if (is_signed && !encoded.signed_is_known) {
-    REPRISE_ASSIGN(std::string payload, respelled_entries(encoded.text));
+    REPRISE_ASSIGN(std::string payload, formatted_entries(encoded.text));
     encoded.signed_as = payload == encoded.text ? "" : std::move(payload);
   }
   encoded.signed_is_known = is_signed;
@@ -85,7 +79,7 @@ Result<> encode_new(FileSession& file, bool is_signed) {
     if (is_known(message.created_at)) {
       time = message.created_at;
     } else if (!is_known(time)) {
-      time = time_beside(file.stored, encoded.count);
+      time = nearest_known_time(file.stored, encoded.count);
     }
     const std::string json = write_message(message, time);
     REPRISE_TRY(add_encoded(encoded, json, is_signed));
@@ -107,7 +101,7 @@ Result<Part> last_entries(const FileSession& file, bool is_signed) {
     }
     last.written += json;
     if (is_signed) {
-      REPRISE_ASSIGN(const std::string payload, respelled(json, kEntryDepth));
+      REPRISE_ASSIGN(const std::string payload, formatted(json, kEntryDepth));
       last.payload += payload;
     }
   }
@@ -124,7 +118,7 @@ Result<> add_member(Part& part, const Members::Member& member, bool is_signed) {
   };
   add(part.written, member.json);
   if (is_signed) {
-    REPRISE_ASSIGN(const std::string payload, respelled(member.json, 1));
+    REPRISE_ASSIGN(const std::string payload, formatted(member.json, 1));
     add(part.payload, payload);
   }
   return {};
@@ -136,12 +130,12 @@ std::string joined(std::span<const std::string_view> pieces) {
   for (const std::string_view piece : pieces) {
     size += piece.size();
   }
-  std::string whole;
-  whole.reserve(size);
+  std::string joined_text;
+  joined_text.reserve(size);
   for (const std::string_view piece : pieces) {
-    whole += piece;
+    joined_text += piece;
   }
-  return whole;
+  return joined_text;
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class SessionsFiles final : public DocumentFormat {
  public:
   explicit SessionsFiles(const fs::path& root) : layout_(root) {}
 
-  SourceCapabilities holds() const override {
+  SourceCapabilities capabilities() const override {
     return {.one_open_per_folder = true, .new_ids = UuidVersion::v4};
   }
   std::int64_t file_bytes_max() const override { return kFileBytesMax; }
@@ -60,7 +60,7 @@ class SessionsFiles final : public DocumentFormat {
   Result<std::optional<std::string>> secret() const {
     return read_secret(root().parent_path() / "machine_secret");
   }
-  Result<bool> all_fail(const fs::path& but, std::string_view secret) const;
+  Result<bool> all_signatures_fail(const fs::path& except, std::string_view secret) const;
 
   Layout layout_;
 };
@@ -74,8 +74,8 @@ Result<Document> SessionsFiles::decode(const fs::path& file, std::string_view by
 }
 
 std::optional<Document> SessionsFiles::salvage(const fs::path& file, std::string_view bytes) const {
-  const std::string whole = salvage_truncated(bytes);
-  auto document = decode(file, whole);
+  const std::string complete = salvage_truncated(bytes);
+  auto document = decode(file, complete);
   return document ? std::optional(*std::move(document)) : std::nullopt;
 }
 
@@ -121,17 +121,18 @@ Result<Signature> SessionsFiles::signature(const fs::path& file) const {
   }
   // The file does not name the host that signed it. If all other signatures fail as well, the name
   // of this host has changed, not the files.
-  REPRISE_ASSIGN(const bool is_other_host, all_fail(file, *secret));
+  REPRISE_ASSIGN(const bool is_other_host, all_signatures_fail(file, *secret));
   return is_other_host ? Signature::unverifiable : Signature::failed;
 }
 
 // Whether other files appear to be signed on this host, and all of the checked signatures fail.
-Result<bool> SessionsFiles::all_fail(const fs::path& but, std::string_view secret) const {
-  constexpr int kLookedAtMax = 8;
+Result<bool> SessionsFiles::all_signatures_fail(const fs::path& except,
+                                                std::string_view secret) const {
+  constexpr int kCheckedMax = 8;
   REPRISE_ASSIGN(const std::vector<fs::path> files, layout_.files());
   int failed = 0;
   for (const fs::path& file : files) {
-    const auto bytes = file == but ? std::string() : read_file(file, kFileBytesMax).value_or("");
+    const auto bytes = file == except ? std::string() : read_file(file, kFileBytesMax).value_or("");
     const auto text = read_signed(bytes);
     if (!text || !text->signature || (!text->host.empty() && text->host != host_name())) {
       continue;
@@ -140,7 +141,7 @@ Result<bool> SessionsFiles::all_fail(const fs::path& but, std::string_view secre
     if (signature != Signature::failed) {
       return false;
     }
-    if (++failed == kLookedAtMax) {
+    if (++failed == kCheckedMax) {
       break;
     }
   }
@@ -152,22 +153,22 @@ Result<std::optional<std::vector<SessionInfo>>> SessionsFiles::infos(
   REPRISE_ASSIGN(const std::vector<LocatedFile> files, layout_.sessions(damage));
   std::vector<SessionInfo> infos;
   infos.reserve(files.size());
-  for (const LocatedFile& one : files) {
-    auto info = read_info(one.file, one.location);
+  for (const LocatedFile& file : files) {
+    auto info = read_info(file.file, file.location);
     if (!info && info.error().code == Code::not_found) {
       // It was moved or removed meanwhile.
-      REPRISE_ASSIGN(const auto moved, layout_.find(one.location.id));
+      REPRISE_ASSIGN(const auto moved, layout_.find(file.location.id));
       REPRISE_ASSIGN(const Location location,
-                     moved ? layout_.location(*moved) : Result<Location>(one.location));
-      info = read_info(moved.value_or(one.file), location);
+                     moved ? layout_.location(*moved) : Result<Location>(file.location));
+      info = read_info(moved.value_or(file.file), location);
     }
     if (info) {
       infos.push_back(*std::move(info));
       continue;
     }
-    REPRISE_ASSIGN(const FileKind kind, kind_of(one.file));
+    REPRISE_ASSIGN(const FileKind kind, kind_of(file.file));
     if (info.error().code != Code::not_found || kind == FileKind::link) {
-      damage.push_back({one.file.native(), std::move(info.error().message), ""});
+      damage.push_back({file.file.native(), std::move(info.error().message), ""});
     }
   }
   return infos;

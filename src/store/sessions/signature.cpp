@@ -43,9 +43,7 @@ Result<std::string> derive_once(const Derivation& from) {
 }
 
 std::string text_in(std::string_view raw) {
-  std::string text;
-  json::Scanner(raw).string(text);
-  return text;
+  return json::text_in(raw).value_or("");
 }
 
 }  // namespace
@@ -65,8 +63,8 @@ std::string host_name() {
   if (::gethostname(name.data(), name.size() - 1) != 0) {
     return "localhost";
   }
-  const std::string_view whole(name.data());
-  return std::string(whole.substr(0, whole.find('.')));
+  const std::string_view full_name(name.data());
+  return std::string(full_name.substr(0, full_name.find('.')));
 }
 
 Result<std::optional<std::string>> read_secret(const std::filesystem::path& file) {
@@ -86,7 +84,7 @@ Result<SignedText> read_signed(std::string_view json) {
   json::Scanner scanner(json);
   SignedText text;
   std::string unsigned_json = "{";
-  const bool whole = scanner.object([&](std::string_view name) {
+  const bool is_valid = scanner.object([&](std::string_view name) {
     std::string_view raw;
     if (!scanner.raw(raw)) {
       return false;
@@ -106,11 +104,11 @@ Result<SignedText> read_signed(std::string_view json) {
     unsigned_json += raw;
     return true;
   });
-  if (!whole || !scanner.end()) {
+  if (!is_valid || !scanner.end()) {
     return std::unexpected(scanner.fault());
   }
   unsigned_json += '}';
-  REPRISE_ASSIGN(text.payload, respelled(unsigned_json));
+  REPRISE_ASSIGN(text.payload, formatted(unsigned_json));
   return text;
 }
 

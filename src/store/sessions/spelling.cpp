@@ -109,20 +109,20 @@ bool needs_escapes(std::string_view text) {
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; });
 }
 
-class Respeller {
+class Formatter {
  public:
-  Respeller(std::string_view json, std::string& out, int depth)
+  Formatter(std::string_view json, std::string& out, int depth)
       : scanner_(json),
         out_(out),
         depth_(depth),
         bytes_max_(json::indented_bytes_max(json.size())) {}
 
   Result<> run() {
-    const bool is_whole = value() && scanner_.end();
+    const bool is_valid = value() && scanner_.end();
     if (is_too_large_) {
       return fail(Code::unsupported, "JSON nested too deeply to be indented");
     }
-    return is_whole ? Result<>() : std::unexpected(scanner_.fault());
+    return is_valid ? Result<>() : std::unexpected(scanner_.fault());
   }
 
  private:
@@ -178,7 +178,7 @@ class Respeller {
     std::vector<Member> members;
     const std::size_t start = out_.size();
     ++depth_;
-    const bool whole = scanner_.object([&](std::string_view key) {
+    const bool is_valid = scanner_.object([&](std::string_view key) {
       Member member{std::string(key), out_.size(), 0};
       line();
       append_string(out_, key);
@@ -191,10 +191,10 @@ class Respeller {
       return true;
     });
     --depth_;
-    if (whole) {
+    if (is_valid) {
       sort_members(members, start);
     }
-    return whole;
+    return is_valid;
   }
 
   // Sorts the members written from `start` on.
@@ -207,8 +207,8 @@ class Respeller {
     out_ += '{';
     const std::size_t empty = out_.size();
     for (std::size_t i = 0; i < members.size(); ++i) {
-      const bool comes_again = i + 1 < members.size() && members[i + 1].key == members[i].key;
-      if (!comes_again) {
+      const bool is_repeated = i + 1 < members.size() && members[i + 1].key == members[i].key;
+      if (!is_repeated) {
         out_ += out_.size() == empty ? "" : ",";
         out_.append(written, members[i].from - start, members[i].to - members[i].from);
       }
@@ -223,7 +223,7 @@ class Respeller {
     out_ += '[';
     ++depth_;
     bool empty = true;
-    const bool whole = scanner_.array([&] {
+    const bool is_valid = scanner_.array([&] {
       out_ += empty ? "" : ",";
       empty = false;
       line();
@@ -234,7 +234,7 @@ class Respeller {
       line();
     }
     out_ += ']';
-    return whole;
+    return is_valid;
   }
 
   void line() {
@@ -258,13 +258,19 @@ class Respeller {
 void append_string(std::string& out, std::string_view text) {
   out += '"';
   const std::string readable = utf8::is_valid(text) ? std::string() : utf8::sanitize(text);
-  const std::string_view good = readable.empty() ? text : std::string_view(readable);
-  if (needs_escapes(good)) {
-    append_escaped(out, good);
+  const std::string_view valid = readable.empty() ? text : std::string_view(readable);
+  if (needs_escapes(valid)) {
+    append_escaped(out, valid);
   } else {
-    out += good;
+    out += valid;
   }
   out += '"';
+}
+
+std::string quoted_string(std::string_view text) {
+  std::string out;
+  append_string(out, text);
+  return out;
 }
 
 std::string float_text(double number) {
@@ -275,10 +281,10 @@ std::string float_text(double number) {
   return out;
 }
 
-Result<std::string> respelled(std::string_view json, int depth) {
+Result<std::string> formatted(std::string_view json, int depth) {
   std::string out;
   out.reserve(json.size() + json.size() / 8);
-  REPRISE_TRY(Respeller(json, out, depth).run());
+  REPRISE_TRY(Formatter(json, out, depth).run());
   return out;
 }
 

@@ -18,6 +18,7 @@ namespace reprise::store::sessions {
 
 // Appends a quoted string. Invalid UTF-8 becomes U+FFFD.
 void append_string(std::string& out, std::string_view text);
+std::string quoted_string(std::string_view text);
 
 // The shortest digits that parse as the same number, always with a decimal point: "0.7", "1.05e-4",
 // "100.0", "1.0e3". `number` must be finite.
@@ -27,7 +28,7 @@ std::string float_text(double number);
 // `depth` additional levels. Of duplicate members, the last one is used. Objects of more than 32
 // members are not sorted: an Erlang map of that size has an order of its own, which is that of the
 // files it wrote. corrupt if it is not JSON, unsupported beyond json::indented_bytes_max().
-Result<std::string> respelled(std::string_view json, int depth = 0);
+Result<std::string> formatted(std::string_view json, int depth = 0);
 
 class Members {
  public:
@@ -46,7 +47,7 @@ class Members {
   std::map<std::string_view, std::string_view> texts() const;
   // Replaces unchanged members by their original bytes in the file, at "PLACE/NAME". Returns how
   // many.
-  int restore(const std::vector<PreservedText>& spelled, std::string_view position);
+  int restore(const std::vector<PreservedText>& preserved, std::string_view position);
   struct Member {
     std::string name;
     std::string json;
@@ -63,12 +64,12 @@ class Members {
 };
 
 // The fields that can be written as members: those whose names are neither taken nor repeated.
-Extra extra_members(const Extra& fields, std::span<const std::string_view> taken);
+Extra extra_members(const Extra& fields, std::span<const std::string_view> written_names);
 
 // The original spelling of the parts of a file; they must outlive the object.
 class PreservedTexts {
  public:
-  explicit PreservedTexts(const std::vector<PreservedText>& spelled);
+  explicit PreservedTexts(const std::vector<PreservedText>& preserved);
   // The original bytes at `position` if `json` would be written now; nullptr if they are equal, or
   // if the part has changed.
   const std::string* find(std::string_view position, std::string_view json) const;

@@ -12,7 +12,7 @@ namespace reprise::store::sessions {
 namespace {
 
 std::string respell(std::string_view json) {
-  const auto text = respelled(json);
+  const auto text = formatted(json);
   return text ? *text : text.error().message;
 }
 
@@ -56,7 +56,7 @@ TEST(Respelled, SortsAndIndents) {
   EXPECT_EQ(respell("{\"B\":1,\"a\":2,\"\xC3\xA4\":3}"),
             "{\n  \"B\": 1,\n  \"a\": 2,\n  \"\xC3\xA4\": 3\n}")
       << "by bytes";
-  const auto deeper = respelled("[1]", 2);
+  const auto deeper = formatted("[1]", 2);
   ASSERT_TRUE(deeper);
   EXPECT_EQ(*deeper, "[\n      1\n    ]");
 }
@@ -97,7 +97,7 @@ TEST(Respelled, LeavesLargeObjectsInTheirOrder) {
 
 TEST(Respelled, RefusesInvalidJson) {
   for (const char* text : {"", "{", "[1,]", "{\"a\" 1}", "tru", "1 2", "\"\x01\""}) {
-    EXPECT_FALSE(respelled(text)) << text;
+    EXPECT_FALSE(formatted(text)) << text;
   }
 }
 
@@ -107,10 +107,10 @@ TEST(Respelled, RefusesWhatIndentationWouldBlowUp) {
     elements += ",1";
   }
   const std::string deep = std::string(400, '[') + elements + std::string(400, ']');
-  EXPECT_EQ(respelled(deep).error().code, Code::unsupported);
+  EXPECT_EQ(formatted(deep).error().code, Code::unsupported);
   EXPECT_EQ(json::pretty(deep).error().code, Code::unsupported);
-  EXPECT_TRUE(respelled(std::string(40, '[') + elements + std::string(40, ']')));
-  EXPECT_TRUE(respelled(std::string(400, '[') + std::string(400, ']')));
+  EXPECT_TRUE(formatted(std::string(40, '[') + elements + std::string(40, ']')));
+  EXPECT_TRUE(formatted(std::string(400, '[') + std::string(400, ']')));
 }
 
 TEST(AppendString, ReplacesInvalidUtf8) {

@@ -30,13 +30,13 @@ struct Position {
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-constexpr std::string_view kForm = "1";
+constexpr std::string_view kFormatVersion = "1";
 constexpr auto kParts =
     std::array{&Position::sessions,     &Position::last_session, &Position::session_name,
                &Position::last_message, &Position::message_name, &Position::trash};
 
 std::string format(const Position& position) {
-  std::string text(kForm);
+  std::string text(kFormatVersion);
   for (const auto part : kParts) {
     text += cat(" ", position.*part);
   }
@@ -44,10 +44,10 @@ std::string format(const Position& position) {
 }
 
 std::optional<Position> parse(std::string_view text) {
-  if (!text.starts_with(kForm)) {
+  if (!text.starts_with(kFormatVersion)) {
     return std::nullopt;
   }
-  text.remove_prefix(kForm.size());
+  text.remove_prefix(kFormatVersion.size());
   Position position;
   for (const auto part : kParts) {
     if (!text.starts_with(' ')) {
@@ -122,7 +122,7 @@ Result<Position> position_now(Connection& connection, const std::vector<SessionI
 }
 
 // Whether all rows of the earlier position still exist with the same rowids.
-Result<bool> is_whole(Connection& connection, const Position& then, const Position& now) {
+Result<bool> is_unchanged(Connection& connection, const Position& then, const Position& now) {
   REPRISE_ASSIGN(
       const std::int64_t added,
       connection.integer("SELECT count(*) FROM sessions WHERE rowid > ?", then.last_session));
@@ -165,8 +165,8 @@ Result<SessionChanges> find_changes(Connection& connection, std::string_view pos
   if (!then) {
     return changes;
   }
-  REPRISE_ASSIGN(const bool whole, is_whole(connection, *then, now));
-  if (!whole) {
+  REPRISE_ASSIGN(const bool unchanged, is_unchanged(connection, *then, now));
+  if (!unchanged) {
     return changes;
   }
   REPRISE_ASSIGN(auto sessions, read_changed(connection, *then));

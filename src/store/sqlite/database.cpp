@@ -113,8 +113,8 @@ Result<> Database::prepare() {
   if (options_.access == Access::read) {
     return {};
   }
-  REPRISE_ASSIGN(const SchemaVersion shape, shape_of(*first));
-  if (shape == SchemaVersion::current) {
+  REPRISE_ASSIGN(const SchemaVersion schema, schema_version_of(*first));
+  if (schema == SchemaVersion::current) {
     REPRISE_ASSIGN(const bool has_log, first->has_log());
     if (!has_log) {
       // For example, a repaired one. If it is impossible now, commits are as durable without a log.
@@ -122,28 +122,28 @@ Result<> Database::prepare() {
     }
     return {};
   }
-  auto made = writer_.run_exclusively(
+  auto migrated = writer_.run_exclusively(
       [this](Connection& connection) { return make_current(connection, clock().now()); });
-  return shape == SchemaVersion::previous ? Result<>() : made;
+  return schema == SchemaVersion::previous ? Result<>() : migrated;
 }
 
-std::optional<Database::Idle> Database::take_idle(bool is_salvaged) {
+std::optional<Database::Idle> Database::pop_idle(bool is_salvaged) {
   const std::lock_guard guard(mutex_);
   for (auto idle = idle_.end(); idle != idle_.begin();) {
     --idle;
     if (idle->is_current && !idle->is_current()) {
       idle = idle_.erase(idle);
     } else if (idle->is_salvaged == is_salvaged) {
-      std::optional<Idle> taken = std::move(*idle);
+      std::optional<Idle> idle_reader = std::move(*idle);
       idle_.erase(idle);
-      return taken;
+      return idle_reader;
     }
   }
   return std::nullopt;
 }
 
 Result<Database::Reader> Database::reader() {
-  if (auto idle = take_idle(false); idle) {
+  if (auto idle = pop_idle(false); idle) {
     return Reader(*this, std::move(idle->connection), true, std::move(idle->is_current));
   }
   auto opened = connect();
@@ -154,7 +154,7 @@ Result<Database::Reader> Database::reader() {
 }
 
 Result<Database::Reader> Database::salvaged() {
-  if (auto idle = take_idle(true); idle) {
+  if (auto idle = pop_idle(true); idle) {
     return Reader(*this, std::move(idle->connection), true, std::move(idle->is_current), true);
   }
   std::string state = state_of_files(file_);
@@ -165,7 +165,7 @@ Result<Database::Reader> Database::salvaged() {
   return Reader(*this, std::move(copy), true, std::move(is_current), true);
 }
 
-Result<> Database::write(Durability durability, const Work& work) {
+Result<> Database::run(Durability durability, const Work& work) {
   if (options_.access == Access::read) {
     return std::unexpected(store::read_only(file_.string()));
   }
@@ -178,7 +178,7 @@ Result<> Database::write(Durability durability, const Work& work) {
 
 Result<> Database::delete_with_reserve(const Work& work,
                                        const std::function<Result<>()>& in_steps) {
-  return with_reserve(lock_path(file_), [&] { return write(Durability::disk, work); }, in_steps);
+  return with_reserve(lock_path(file_), [&] { return run(Durability::disk, work); }, in_steps);
 }
 
 Result<bool> Database::truncate_wal(std::chrono::milliseconds timeout) {
@@ -246,27 +246,27 @@ Result<Database::Reader> Database::connect_without_shared_memory() {
 
 Result<Database::Reader> Database::connect_as(OpenMode mode) {
   REPRISE_ASSIGN(auto connection, Connection::open(file_, mode, options_.busy_timeout));
-  return show(std::move(connection), mode == OpenMode::read || mode == OpenMode::write);
+  return present(std::move(connection), mode == OpenMode::read || mode == OpenMode::write);
 }
 
 Result<Database::Reader> Database::connect_rolled_back(const JournalMark& journal) {
   REPRISE_ASSIGN(auto connection, open_rolled_back(file_, options_.busy_timeout));
-  return show(std::move(connection), true, [file = file_, journal] {
+  return present(std::move(connection), true, [file = file_, journal] {
     const auto now = find_journal(file);
     return now && *now == journal;
   });
 }
 
 // Presents the database with the columns of the current version, whatever its own version.
-Result<Database::Reader> Database::show(std::unique_ptr<Connection> connection, bool keep,
-                                        std::function<bool()> is_current) {
-  REPRISE_ASSIGN(const SchemaVersion shape, shape_of(*connection));
+Result<Database::Reader> Database::present(std::unique_ptr<Connection> connection, bool keep,
+                                           std::function<bool()> is_current) {
+  REPRISE_ASSIGN(const SchemaVersion schema, schema_version_of(*connection));
   const bool reads = options_.access == Access::read;
-  if (reads && shape == SchemaVersion::empty) {
+  if (reads && schema == SchemaVersion::empty) {
     return fail(Code::not_found, cat("no store at ", file_.string(), ": the file is empty"));
   }
-  if (shape == SchemaVersion::previous || (reads && shape == SchemaVersion::original)) {
-    REPRISE_TRY(create_compatibility_views(*connection, shape));
+  if (schema == SchemaVersion::previous || (reads && schema == SchemaVersion::original)) {
+    REPRISE_TRY(create_compatibility_views(*connection, schema));
     keep = keep && reads;  // otherwise it may be migrated at any time
   }
   return Reader(*this, std::move(connection), keep, std::move(is_current));

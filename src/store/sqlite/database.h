@@ -75,22 +75,22 @@ class Database {
     }
   }
 
-  // unsupported if the store was opened for reading.
-  Result<> write(Durability durability, const Work& work);
+  // Returns what `work(connection)` returned. unsupported if the store was opened for reading.
+  template <class Function>
+  auto write(Durability durability, const Function& work)
+      -> std::invoke_result_t<const Function&, Connection&> {
+    std::invoke_result_t<const Function&, Connection&> result = fail(Code::io, "did not run");
+    REPRISE_TRY(run(durability, [&](Connection& connection) -> Result<> {
+      result = work(connection);
+      return result ? Result<>() : std::unexpected(result.error());
+    }));
+    return result;
+  }
   // The same, durable on disk, for deletions: on a full disk it uses the reserved space, and if
   // that is insufficient, `in_steps`.
   Result<> delete_with_reserve(const Work& work, const std::function<Result<>()>& in_steps = {});
   // Checkpoints the log and truncates it; false if a reader still blocks that after `timeout`.
   Result<bool> truncate_wal(std::chrono::milliseconds timeout);
-  template <class Value, class Make>
-  Result<Value> write_for(Durability durability, Make make) {
-    Result<Value> made = fail(Code::io, "the work did not run");
-    REPRISE_TRY(write(durability, [&](Connection& connection) -> Result<> {
-      made = make(connection);
-      return made ? Result<>() : std::unexpected(made.error());
-    }));
-    return made;
-  }
 
   const std::filesystem::path& file() const { return file_; }
   std::string name() const { return file_.filename().string(); }
@@ -102,12 +102,13 @@ class Database {
   Database(std::filesystem::path file, const StoreOptions& options)
       : file_(std::move(file)), options_(options), writer_(file_, options.busy_timeout) {}
   Result<> prepare();
+  Result<> run(Durability durability, const Work& work);
   Result<Reader> salvaged();
   Result<Reader> connect();
   Result<Reader> connect_as(OpenMode mode);
   Result<Reader> connect_rolled_back(const JournalMark& journal);
-  Result<Reader> show(std::unique_ptr<Connection> connection, bool keep,
-                      std::function<bool()> is_current = {});
+  Result<Reader> present(std::unique_ptr<Connection> connection, bool keep,
+                         std::function<bool()> is_current = {});
   Result<Reader> connect_without_shared_memory();
   Result<bool> lacks_shared_memory() const;
   void forget_idle();
@@ -121,7 +122,7 @@ class Database {
     std::function<bool()> is_current;
     bool is_salvaged;
   };
-  std::optional<Idle> take_idle(bool is_salvaged);
+  std::optional<Idle> pop_idle(bool is_salvaged);
   std::vector<Idle> idle_;  // guarded by mutex_
 };
 

@@ -95,7 +95,7 @@ Result<std::vector<Todo>> SqliteStore::todos(const SessionId& id) {
 
 Result<std::vector<Todo>> SqliteStore::edit_todos(
     const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) {
-  return database_.write_for<std::vector<Todo>>(
+  return database_.write(
       Durability::disk, [&](Connection& connection) -> Result<std::vector<Todo>> {
         REPRISE_ASSIGN(auto todos, find_todos(connection, id));
         REPRISE_TRY(edit(todos));

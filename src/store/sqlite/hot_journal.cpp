@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;
-constexpr std::chrono::milliseconds kBetweenTries{10};
+constexpr std::chrono::milliseconds kRetryInterval{10};
 
 // The database file through SQLite's own handle: opening and closing it separately would drop this
 // process's locks on it.
@@ -38,7 +38,7 @@ class SharedFile {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     int code = file->pMethods->xLock(file, SQLITE_LOCK_SHARED);
     while ((code & 0xFF) == SQLITE_BUSY && std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::sleep_for(kBetweenTries);
+      std::this_thread::sleep_for(kRetryInterval);
       code = file->pMethods->xLock(file, SQLITE_LOCK_SHARED);
     }
     if (code != SQLITE_OK) {

@@ -39,12 +39,6 @@ struct Select {
   }
 };
 
-// The smallest text greater than all texts that begin with `prefix` (ids are ASCII).
-std::string after_prefix(std::string prefix) {
-  ++prefix.back();
-  return prefix;
-}
-
 // The index yields the newest sessions first. Scanning all sessions by it costs three times as much
 // as scanning the table: so rare titles are finally searched in the table.
 enum class Plan : std::uint8_t { index, table };
@@ -102,7 +96,7 @@ void add_part(Select& select, const SessionQuery& query, const Part& part, Plan 
   }
   if (!query.id_prefix.empty()) {
     select.add(" AND id >= ?", query.id_prefix);
-    select.add(" AND id < ?", after_prefix(query.id_prefix));
+    select.add(" AND id < ?", store::after_prefix(query.id_prefix));
   }
   if (!query.short_id_prefix.empty()) {
     select.sql += " AND id IN short_ids";
@@ -123,7 +117,7 @@ void add_part(Select& select, const SessionQuery& query, const Part& part, Plan 
 }
 
 // The common table expressions, evaluated once for all parts.
-void add_found_once(Select& select, const SessionQuery& query) {
+void add_common_tables(Select& select, const SessionQuery& query) {
   std::string_view before = "WITH RECURSIVE ";
   if (const auto pattern = short_id_pattern(query.short_id_prefix, '?');
       pattern && !query.short_id_prefix.empty()) {
@@ -147,7 +141,7 @@ void add_found_once(Select& select, const SessionQuery& query) {
 Select select_parts(const SessionQuery& query, std::span<const Part> parts, Plan plan,
                     const std::optional<ListPosition>& after) {
   Select select;
-  add_found_once(select, query);
+  add_common_tables(select, query);
   select.sql += cat("SELECT l.part AS part, ", info_select(), " FROM (");
   std::string_view before;
   for (const Part& part : parts) {
@@ -253,8 +247,8 @@ Result<std::vector<NumberedGroup>> groups_from(Connection& connection, const Ses
   std::vector<NumberedGroup> groups;
   std::int64_t number = 0;
   for (const store::ListGroup& group : store::groups_of(query)) {
-    const std::int64_t own = number++;
-    if (after && own < after->group) {
+    const std::int64_t index = number++;
+    if (after && index < after->group) {
       continue;
     }
     if (group.value) {
@@ -265,7 +259,7 @@ Result<std::vector<NumberedGroup>> groups_from(Connection& connection, const Ses
         continue;
       }
     }
-    groups.push_back({own, group});
+    groups.push_back({index, group});
   }
   return groups;
 }

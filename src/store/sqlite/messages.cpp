@@ -18,7 +18,7 @@
 namespace reprise::sqlite {
 namespace {
 
-struct Now {  // the session before the batch
+struct SessionHead {  // the session before the batch
   Seq head;
   Usage usage;                        // cache_written is only that of the batch
   std::int64_t tokens_before = 0;     // of `usage` when it was read
@@ -26,7 +26,7 @@ struct Now {  // the session before the batch
   Time updated_at;
 };
 
-Result<Now> read_now(Connection& connection, const SessionId& id) {
+Result<SessionHead> read_head(Connection& connection, const SessionId& id) {
   static const std::string sql =
       cat("SELECT head, ", usage_columns(),
           ", (SELECT body FROM reprise_answers WHERE session_id = sessions.id AND n = 0) AS answer,"
@@ -36,15 +36,15 @@ Result<Now> read_now(Connection& connection, const SessionId& id) {
   if (!found) {
     return std::unexpected(store::no_session(id));
   }
-  Now now;
-  now.head = Seq{row.integer("head")};
-  now.usage = store::read_sums(row, "");
-  now.tokens_before = now.usage.input.value + now.usage.output.value;
+  SessionHead session;
+  session.head = Seq{row.integer("head")};
+  session.usage = store::read_sums(row, "");
+  session.tokens_before = session.usage.input.value + session.usage.output.value;
   if (!row.is_null("answer")) {
-    now.answer = row.bytes("answer");
+    session.answer = row.bytes("answer");
   }
-  now.updated_at = time_of(row.integer("updated_us"));
-  return now;
+  session.updated_at = time_of(row.integer("updated_us"));
+  return session;
 }
 
 Result<std::optional<AppendResult>> find_operation(Connection& connection, const SessionId& id,
@@ -65,13 +65,14 @@ Result<std::optional<AppendResult>> find_operation(Connection& connection, const
 }
 
 // The id of the running answer is needed only to end it.
-Result<> check_batch(const SessionId& id, const Now& now, Seq from, const Batch& batch) {
+Result<> check_batch(const SessionId& id, const SessionHead& session, Seq from,
+                     const Batch& batch) {
   const AppendOptions& options = batch.options;
-  const auto running = now.answer && options.end_partial
-                           ? store::answer_from_json(*now.answer)
+  const auto running = session.answer && options.end_partial
+                           ? store::answer_from_json(*session.answer)
                            : Result<Partial>(fail(Code::not_found, "no answer is running"));
-  store::AppendState state{.id = id, .head = now.head, .answer = {}};
-  if (now.answer) {
+  store::AppendState state{.id = id, .head = session.head, .answer = {}};
+  if (session.answer) {
     state.answer = running ? std::string_view(running->answer.str()) : std::string_view();
   }
   return store::check_append(state, from, batch.messages.size(), options);
@@ -110,9 +111,9 @@ Result<> add_cache_written(Connection& connection, const SessionId& id, TokenCou
 }
 
 Result<> move_head(Connection& connection, const SessionId& id, Seq head, Time updated_at,
-                   const Now& now) {
+                   const SessionHead& session) {
   const std::string text = seconds_text({updated_at});
-  if (slot_of(updated_at) != slot_of(now.updated_at)) {
+  if (slot_of(updated_at) != slot_of(session.updated_at)) {
     REPRISE_TRY(set_slot(connection, id, updated_at));
   }
   static const std::string sql =
@@ -121,8 +122,8 @@ Result<> move_head(Connection& connection, const SessionId& id, Seq head, Time u
           usage_columns(" = ?"), " WHERE id = ?");
   REPRISE_ASSIGN(Statement update,
                  connection.query(sql, head.value, microseconds_of(updated_at), text,
-                                  tokens_of(now.usage) - now.tokens_before));
-  bind_usage(update, now.usage);
+                                  tokens_of(session.usage) - session.tokens_before));
+  bind_usage(update, session.usage);
   update.bind(id.str());
   return update.run();
 }
@@ -132,7 +133,7 @@ std::optional<std::string_view> unless_empty(const std::string& text) {
 }
 
 // An INSERT of several rows is much cheaper than one for each row.
-constexpr std::size_t kRowsTogether = 16;
+constexpr std::size_t kRowsPerInsert = 16;
 
 // The form of an INSERT statement. Databases may lack the column of authors until the first author.
 struct InsertShape {
@@ -145,7 +146,7 @@ std::string insert_sql(const InsertShape& shape) {
       cat("INSERT INTO messages(session_id, seq, role, content, created_at, created_us, provider,"
           " model, response_id, usage, state, extra",
           shape.authors ? ", author" : "", ") VALUES");
-  for (std::size_t i = 0; i < (shape.several ? kRowsTogether : 1); ++i) {
+  for (std::size_t i = 0; i < (shape.several ? kRowsPerInsert : 1); ++i) {
     sql += i == 0 ? "" : ",";
     sql += cat("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?", shape.authors ? ", ?)" : ")");
   }
@@ -164,21 +165,21 @@ bool has_authors(const std::vector<Message>& messages) {
 }
 
 // The formatted values of a row; they must live while they are bound.
-struct Spelled {
+struct FormattedRow {
   std::string created_at;
   std::optional<std::string> usage;
   std::optional<std::string> extra;
 };
 
 // `time` is that of the message or, if it is unknown, of one before it.
-Spelled spell(const Message& message, Time time) {
+FormattedRow format_row(const Message& message, Time time) {
   return {
       seconds_text({time}),
       message.usage ? std::optional(usage_to_json(*message.usage)) : std::nullopt,
       message.extra.empty() ? std::nullopt : std::optional(store::extra_to_json(message.extra))};
 }
 
-// Messages of a batch that are inserted together: kRowsTogether, or one.
+// Messages of a batch that are inserted together: kRowsPerInsert, or one.
 struct RowRange {
   std::size_t begin = 0;
   std::size_t count = 0;
@@ -190,12 +191,12 @@ Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, con
                      RowRange& part) {
   const InsertShape shape{.several = part.count > 1, .authors = has_authors(batch.messages)};
   REPRISE_ASSIGN(Statement rows, connection.prepare(insert_statement(shape)));
-  std::vector<Spelled> spelled;
-  spelled.reserve(part.count);  // bound values must not move
+  std::vector<FormattedRow> formatted;
+  formatted.reserve(part.count);  // bound values must not move
   for (std::size_t i = part.begin; i < part.begin + part.count; ++i) {
     const Message& message = batch.messages[i];
     part.time = is_known(message.created_at) ? message.created_at : part.time;
-    const Spelled& texts = spelled.emplace_back(spell(message, part.time));
+    const FormattedRow& texts = formatted.emplace_back(format_row(message, part.time));
     rows.bind(id.str())
         .bind(first.next(static_cast<std::int64_t>(i)).value)
         .bind(stored_role(message))
@@ -239,7 +240,7 @@ Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, co
     REPRISE_TRY(ensure_additions(connection, system_clock().now()));
   }
   for (RowRange part{.time = time}; part.begin < size; part.begin += part.count) {
-    part.count = size - part.begin >= kRowsTogether ? kRowsTogether : 1;
+    part.count = size - part.begin >= kRowsPerInsert ? kRowsPerInsert : 1;
     REPRISE_TRY(insert_rows(connection, id, first, batch, part));
   }
   for (const Message& message : batch.messages) {
@@ -248,19 +249,19 @@ Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, co
   return {};
 }
 
-Result<AppendResult> write_batch(Connection& connection, const SessionId& id, Seq first, Now now,
-                                 const Batch& batch) {
+Result<AppendResult> write_batch(Connection& connection, const SessionId& id, Seq first,
+                                 SessionHead session, const Batch& batch) {
   const AppendResult appended = store::appended_at(first, batch.messages.size());
   // First, so that the answer reuses the pages of its pieces, and each page is written once.
   REPRISE_TRY(end_answer(connection, id, batch.options));
   if (!batch.messages.empty()) {
     REPRISE_TRY(move_snapshot_to_artefacts(connection, id));
     for (const Message& message : batch.messages) {
-      REPRISE_TRY(count_usage(connection, id, message, now.usage));
+      REPRISE_TRY(count_usage(connection, id, message, session.usage));
     }
-    const Time activity = activity_after(now.updated_at, batch.messages);
-    REPRISE_TRY(move_head(connection, id, appended.head, activity, now));
-    REPRISE_TRY(add_cache_written(connection, id, now.usage.cache_written));
+    const Time activity = activity_after(session.updated_at, batch.messages);
+    REPRISE_TRY(move_head(connection, id, appended.head, activity, session));
+    REPRISE_TRY(add_cache_written(connection, id, session.usage.cache_written));
     REPRISE_TRY(insert_batch(connection, id, first, batch, activity));
   }
   REPRISE_TRY(begin_answer(connection, id, batch.options));
@@ -286,28 +287,28 @@ Batch make_batch(const std::vector<Message>& messages, const AppendOptions& opti
 
 Result<AppendResult> append_messages(Connection& connection, const SessionId& id,
                                      const Batch& batch) {
-  REPRISE_ASSIGN(Now now, read_now(connection, id));
+  REPRISE_ASSIGN(SessionHead session, read_head(connection, id));
   REPRISE_ASSIGN(const auto done, find_operation(connection, id, batch.options));
   if (done) {
     return *done;
   }
-  const Seq first = now.head;
-  REPRISE_TRY(check_batch(id, now, first, batch));
-  return write_batch(connection, id, first, std::move(now), batch);
+  const Seq first = session.head;
+  REPRISE_TRY(check_batch(id, session, first, batch));
+  return write_batch(connection, id, first, std::move(session), batch);
 }
 
 Result<AppendResult> replace_messages(Connection& connection, const SessionId& id, Seq from,
                                       const Batch& batch) {
-  REPRISE_ASSIGN(Now now, read_now(connection, id));
+  REPRISE_ASSIGN(SessionHead session, read_head(connection, id));
   REPRISE_ASSIGN(const auto done, find_operation(connection, id, batch.options));
   if (done) {
     return *done;
   }
-  REPRISE_TRY(check_batch(id, now, from, batch));
-  if (from < now.head) {
+  REPRISE_TRY(check_batch(id, session, from, batch));
+  if (from < session.head) {
     REPRISE_TRY(retain_suffix(connection, id, from));
   }
-  return write_batch(connection, id, from, std::move(now), batch);
+  return write_batch(connection, id, from, std::move(session), batch);
 }
 
 Result<> reference_blobs(Connection& connection, const SessionId& id,

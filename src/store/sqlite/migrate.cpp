@@ -30,8 +30,9 @@ Result<Names> columns_of(Connection& connection, std::string_view table) {
   return names(connection, "SELECT name FROM pragma_table_info(?, 'main')", table);
 }
 
-bool has_all(const Names& there, std::initializer_list<std::string_view> required) {
-  return std::ranges::all_of(required, [&](std::string_view name) { return there.contains(name); });
+bool has_all(const Names& existing, std::initializer_list<std::string_view> required) {
+  return std::ranges::all_of(required,
+                             [&](std::string_view name) { return existing.contains(name); });
 }
 
 void time_function(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
@@ -84,9 +85,9 @@ Result<std::filesystem::path> copy_before_migration(Connection& connection) {
 
 Result<> add_columns(Connection& connection, std::string_view table,
                      std::span<const Column> columns) {
-  REPRISE_ASSIGN(const Names there, columns_of(connection, table));
+  REPRISE_ASSIGN(const Names existing, columns_of(connection, table));
   for (const Column& column : columns) {
-    if (!there.contains(column.name)) {
+    if (!existing.contains(column.name)) {
       REPRISE_TRY(connection.script(
           cat("ALTER TABLE main.", table, " ADD COLUMN ", column.name, " ", column.declaration)));
     }
@@ -115,8 +116,8 @@ Result<> add_to_original(Connection& connection) {
 }
 
 // An expression for a session column that an original database may lack.
-std::string or_default(const Names& there, std::string_view column, std::string_view otherwise) {
-  return there.contains(column) ? std::string(column) : cat(otherwise, " AS ", column);
+std::string column_or(const Names& existing, std::string_view column, std::string_view otherwise) {
+  return existing.contains(column) ? std::string(column) : cat(otherwise, " AS ", column);
 }
 
 std::string default_of(const Column& column) {
@@ -143,14 +144,14 @@ std::string computed_session_column(const Column& column) {
   return default_of(column);
 }
 
-Result<> show_original(Connection& connection) {
+Result<> create_original_views(Connection& connection) {
   REPRISE_TRY(add_time_function(connection));
-  REPRISE_ASSIGN(const Names there, columns_of(connection, "sessions"));
+  REPRISE_ASSIGN(const Names existing, columns_of(connection, "sessions"));
   std::string sql =
       "CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, id, title, model, created_at, "
       "updated_at";
   for (const Column& column : kLaterSessionColumns) {
-    sql += cat(", ", or_default(there, column.name, default_of(column)));
+    sql += cat(", ", column_or(existing, column.name, default_of(column)));
   }
   for (const Column& column : session_columns()) {
     sql += cat(", ", computed_session_column(column), " AS ", column.name);
@@ -162,14 +163,14 @@ Result<> show_original(Connection& connection) {
     sql += cat(", NULL AS ", column.name);
   }
   sql += " FROM main.messages;";
-  for (const Table& table : own_tables()) {
+  for (const Table& table : added_tables()) {
     sql += cat("CREATE TEMP TABLE ", table.name, table.body, ";");
   }
   return connection.script(sql);
 }
 
 // Adds the missing columns. Lists of version 1 are then sorted without an index.
-Result<> show_previous(Connection& connection) {
+Result<> create_previous_views(Connection& connection) {
   std::string missing;
   for (const Column& column : session_columns()) {
     if (!has_column(connection, "sessions", column.name)) {
@@ -225,7 +226,7 @@ bool must_copy(Connection& connection, SchemaVersion before) {
   return before == SchemaVersion::original || std::ranges::any_of(migrations(), needs_copy);
 }
 
-Result<> change(Connection& connection, SchemaVersion before, Time now) {
+Result<> migrate_in_transaction(Connection& connection, SchemaVersion before, Time now) {
   REPRISE_ASSIGN(Transaction transaction, Transaction::begin(connection, "BEGIN EXCLUSIVE"));
   if (before == SchemaVersion::previous) {
     REPRISE_TRY(migrate(connection, now));
@@ -234,22 +235,22 @@ Result<> change(Connection& connection, SchemaVersion before, Time now) {
       REPRISE_TRY(add_time_function(connection));
       REPRISE_TRY(add_to_original(connection));
     }
-    REPRISE_TRY(connection.script(
-        cat(before == SchemaVersion::original ? own_tables_sql() : tables_sql(), triggers_sql())));
+    REPRISE_TRY(connection.script(cat(
+        before == SchemaVersion::original ? added_tables_sql() : tables_sql(), triggers_sql())));
   }
   REPRISE_TRY(set_version(connection));
   return transaction.commit();
 }
 
 // If the migration fails, the copy is removed, because each attempt would leave another one.
-Result<> change_after_copy(Connection& connection, SchemaVersion before, Time now) {
+Result<> migrate_after_copy(Connection& connection, SchemaVersion before, Time now) {
   if (!must_copy(connection, before)) {
-    return change(connection, before, now);
+    return migrate_in_transaction(connection, before, now);
   }
   REPRISE_ASSIGN(const std::filesystem::path copy, copy_before_migration(connection));
-  auto changed = change(connection, before, now);
+  auto changed = migrate_in_transaction(connection, before, now);
   if (!changed) {
-    const auto after = shape_of(connection);
+    const auto after = schema_version_of(connection);
     if (after && *after == before) {
       (void)remove_if_exists(copy);  // harmless if it cannot be removed
     }
@@ -286,7 +287,7 @@ Result<> add_time_function(Connection& connection) {
   return code == SQLITE_OK ? Result<>() : std::unexpected(connection.error(code));
 }
 
-Result<SchemaVersion> shape_of(Connection& connection) {
+Result<SchemaVersion> schema_version_of(Connection& connection) {
   REPRISE_ASSIGN(const std::int64_t version, connection.integer("PRAGMA user_version"));
   REPRISE_ASSIGN(const std::int64_t application, connection.integer("PRAGMA application_id"));
   const std::string file = connection.file().string();
@@ -317,11 +318,11 @@ Result<SchemaVersion> shape_of(Connection& connection) {
 }
 
 Result<> make_current(Connection& connection, Time now) {
-  REPRISE_ASSIGN(const SchemaVersion before, shape_of(connection));
+  REPRISE_ASSIGN(const SchemaVersion before, schema_version_of(connection));
   if (before == SchemaVersion::empty) {
-    REPRISE_TRY(change(connection, before, now));
+    REPRISE_TRY(migrate_in_transaction(connection, before, now));
   } else if (before != SchemaVersion::current) {
-    REPRISE_TRY(change_after_copy(connection, before, now));
+    REPRISE_TRY(migrate_after_copy(connection, before, now));
   }
   return enable_wal(connection);
 }
@@ -331,9 +332,10 @@ Result<> enable_wal(Connection& connection) {
   return mode.run();
 }
 
-Result<> create_compatibility_views(Connection& connection, SchemaVersion shape) {
+Result<> create_compatibility_views(Connection& connection, SchemaVersion schema) {
   REPRISE_TRY(connection.script("PRAGMA temp_store=MEMORY"));
-  return shape == SchemaVersion::previous ? show_previous(connection) : show_original(connection);
+  return schema == SchemaVersion::previous ? create_previous_views(connection)
+                                           : create_original_views(connection);
 }
 
 }  // namespace reprise::sqlite

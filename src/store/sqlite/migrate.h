@@ -15,7 +15,7 @@ enum class SchemaVersion : std::uint8_t {
 };
 
 // unsupported for the database of another program, or of a newer version.
-Result<SchemaVersion> shape_of(Connection& connection);
+Result<SchemaVersion> schema_version_of(Connection& connection);
 
 // Migrates the database to the current version, after a copy beside it unless it was empty. The
 // caller holds the writer's lock; does nothing if another process was faster.
@@ -36,7 +36,7 @@ bool has_column(Connection& connection, std::string_view table, std::string_view
 Result<> set_version(Connection& connection);
 
 // Lets a connection read a database of an older version through temporary views with all columns.
-Result<> create_compatibility_views(Connection& connection, SchemaVersion shape);
+Result<> create_compatibility_views(Connection& connection, SchemaVersion schema);
 
 // Registers reprise_us(x): the microseconds since 1970 of a stored date-time, NULL for other
 // values.

@@ -35,7 +35,7 @@ Result<bool> has_table(Connection& connection, std::string_view name) {
   return found != 0;
 }
 
-Result<> name_result_blobs(Connection& connection, std::vector<Block>& blocks) {
+Result<> set_result_blobs(Connection& connection, std::vector<Block>& blocks) {
   for (Block& block : blocks) {
     auto* const result = std::get_if<ToolResultBlock>(&block);
     const std::string_view row =
@@ -124,10 +124,10 @@ Result<std::optional<std::string>> find_snapshot(Connection& connection, const S
 
 Result<> move_snapshot_to_artefacts(Connection& connection, const SessionId& id) {
   // Uses the schema in memory, which is current since the statements of this transaction.
-  const int there = sqlite3_table_column_metadata(connection.handle(), "main",
-                                                  std::string(kSnapshotsTable).c_str(), nullptr,
-                                                  nullptr, nullptr, nullptr, nullptr, nullptr);
-  if (there != SQLITE_OK) {
+  const int status = sqlite3_table_column_metadata(connection.handle(), "main",
+                                                   std::string(kSnapshotsTable).c_str(), nullptr,
+                                                   nullptr, nullptr, nullptr, nullptr, nullptr);
+  if (status != SQLITE_OK) {
     return {};
   }
   REPRISE_ASSIGN(const auto snapshot, find_snapshot(connection, id));

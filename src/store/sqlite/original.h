@@ -18,7 +18,7 @@ Result<bool> has_table(Connection& connection, std::string_view name);
 
 // Instead of a tool result too large for the message, its text has a reference to a row. The
 // content of that row becomes the block's blob.
-Result<> name_result_blobs(Connection& connection, std::vector<Block>& blocks);
+Result<> set_result_blobs(Connection& connection, std::vector<Block>& blocks);
 
 // Finds the row with the content of a hash. Thread-safe.
 class ResultBlobs {

@@ -112,7 +112,7 @@ std::int64_t signed_of(std::string_view bytes) {
   return static_cast<std::int64_t>(value << unused) >> unused;
 }
 
-StoredValue value_of(std::uint64_t serial, std::string_view bytes, bool is_whole) {
+StoredValue value_of(std::uint64_t serial, std::string_view bytes, bool is_complete) {
   using Type = StoredValue::Type;
   if (serial >= 12) {
     return {.type = serial % 2 == 0 ? Type::blob : Type::text, .bytes = bytes};
@@ -120,7 +120,7 @@ StoredValue value_of(std::uint64_t serial, std::string_view bytes, bool is_whole
   if (serial == 8 || serial == 9) {
     return {.type = Type::integer, .integer = static_cast<std::int64_t>(serial - 8)};
   }
-  if (!is_whole || serial == 0 || bytes.empty()) {
+  if (!is_complete || serial == 0 || bytes.empty()) {
     return {};
   }
   if (serial == 7) {
@@ -252,8 +252,8 @@ std::uint32_t PageFile::guess_page_size(std::uint64_t size) const {
 
 std::string PageFile::bytes_at(std::uint64_t offset, std::size_t count) const {
   std::string bytes(count, '\0');
-  const auto got = read_at(fd_.get(), bytes, static_cast<std::int64_t>(offset), file_);
-  if (!got) {
+  const auto read = read_at(fd_.get(), bytes, static_cast<std::int64_t>(offset), file_);
+  if (!read) {
     bytes.assign(count, '\0');  // for example, a bad sector
   }
   return bytes;
@@ -289,13 +289,14 @@ std::vector<std::uint32_t> PageFile::free_pages() const {
 
 // The number of payload bytes stored in the cell itself.
 std::size_t PageFile::local_bytes(std::uint64_t payload, bool is_table) const {
-  const std::size_t all = usable();
-  const std::size_t most = is_table ? all - 35 : ((all - 12) * 64 / 255) - 23;
+  const std::size_t usable_bytes = usable();
+  const std::size_t most = is_table ? usable_bytes - 35 : ((usable_bytes - 12) * 64 / 255) - 23;
   if (payload <= most) {
     return static_cast<std::size_t>(payload);
   }
-  const std::size_t least = ((all - 12) * 32 / 255) - 23;
-  const auto part = least + static_cast<std::size_t>((payload - least) % (all - kPageLinkBytes));
+  const std::size_t least = ((usable_bytes - 12) * 32 / 255) - 23;
+  const auto part =
+      least + static_cast<std::size_t>((payload - least) % (usable_bytes - kPageLinkBytes));
   return part <= most ? part : least;
 }
 

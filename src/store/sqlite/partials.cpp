@@ -1,4 +1,3 @@
-
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
 #include "store/rules.h"
@@ -49,9 +48,7 @@ Result<> renew_lease(Connection& connection, const SessionId& id, const Operatio
                      const Lease& lease) {
   REPRISE_ASSIGN(Partial partial, running_answer(connection, id, answer));
   partial.owner.lease = lease;
-  const std::string body = store::answer_to_json(
-      {std::move(partial.answer), std::move(partial.owner), std::move(partial.provider),
-       std::move(partial.model), partial.started_at});
+  const std::string body = store::answer_to_json(store::start_of(partial));
   return connection.run("UPDATE reprise_answers SET body = ? WHERE session_id = ? AND n = 0", body,
                         id.str());
 }

@@ -75,21 +75,21 @@ struct FileStamp {
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
-Result<FileStamp> mark_of(const fs::path& file, std::size_t header_bytes) {
+Result<FileStamp> stamp_of(const fs::path& file, std::size_t header_bytes) {
   REPRISE_ASSIGN(const auto fd, if_exists(open_foreign(file)));
   if (!fd) {
     return FileStamp{};
   }
   REPRISE_ASSIGN(const struct stat status, status_of(fd->get(), file));
-  FileStamp mark{true,
-                 status.st_size,
-                 status.st_ino,
-                 status.st_mtim.tv_sec,
-                 status.st_mtim.tv_nsec,
-                 std::string(header_bytes, '\0')};
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd->get(), mark.header, 0, file));
-  mark.header.resize(got);
-  return mark;
+  FileStamp stamp{true,
+                  status.st_size,
+                  status.st_ino,
+                  status.st_mtim.tv_sec,
+                  status.st_mtim.tv_nsec,
+                  std::string(header_bytes, '\0')};
+  REPRISE_ASSIGN(const std::size_t count, read_at(fd->get(), stamp.header, 0, file));
+  stamp.header.resize(count);
+  return stamp;
 }
 
 struct FileStamps {
@@ -100,9 +100,9 @@ struct FileStamps {
 
 Result<FileStamps> stamps_of(const fs::path& file) {
   FileStamps stamps;
-  REPRISE_ASSIGN(stamps.database, mark_of(file, kDatabaseHeaderBytes));
-  REPRISE_ASSIGN(stamps.log, mark_of(store::beside(file, "-wal"), kLogMarkBytes));
-  REPRISE_ASSIGN(stamps.journal, mark_of(store::beside(file, "-journal"), 1));
+  REPRISE_ASSIGN(stamps.database, stamp_of(file, kDatabaseHeaderBytes));
+  REPRISE_ASSIGN(stamps.log, stamp_of(store::beside(file, "-wal"), kLogMarkBytes));
+  REPRISE_ASSIGN(stamps.journal, stamp_of(store::beside(file, "-journal"), 1));
   return stamps;
 }
 
@@ -114,7 +114,7 @@ bool is_hot(const FileStamp& journal) {
   return journal.exists && !journal.header.empty() && journal.header[0] != '\0';
 }
 
-bool is_one_state(const FileStamps& before, const FileStamps& after) {
+bool is_consistent(const FileStamps& before, const FileStamps& after) {
   if (before.database.inode != after.database.inode) {
     return false;
   }
@@ -125,7 +125,7 @@ bool is_one_state(const FileStamps& before, const FileStamps& after) {
   return !has_log(after) && before.database == after.database && before.journal == after.journal;
 }
 
-Result<> copy_one(const fs::path& from, const fs::path& to) {
+Result<> copy_contents(const fs::path& from, const fs::path& to) {
   REPRISE_ASSIGN(const auto source, if_exists(open_foreign(from)));
   if (!source) {
     return {};
@@ -163,18 +163,18 @@ Result<bool> names_super_journal(const fs::path& journal) {
 }
 
 Result<> copy_all(const fs::path& file, const fs::path& to, const FileStamps& stamps) {
-  REPRISE_TRY(copy_one(file, to));
+  REPRISE_TRY(copy_contents(file, to));
   for (const std::string_view suffix : {"-wal", "-journal"}) {
     REPRISE_TRY(remove_if_exists(store::beside(to, suffix)));
   }
   if (has_log(stamps)) {
-    return copy_one(store::beside(file, "-wal"), store::beside(to, "-wal"));
+    return copy_contents(store::beside(file, "-wal"), store::beside(to, "-wal"));
   }
   if (!is_hot(stamps.journal)) {
     return {};
   }
   const fs::path journal = store::beside(to, "-journal");
-  REPRISE_TRY(copy_one(store::beside(file, "-journal"), journal));
+  REPRISE_TRY(copy_contents(store::beside(file, "-journal"), journal));
   REPRISE_ASSIGN(const bool is_shared, names_super_journal(journal));
   if (is_shared) {
     return fail(Code::corrupt, cat(file.native(),
@@ -206,8 +206,8 @@ Result<PrivateFolder> PrivateFolder::make() {
       continue;
     }
     REPRISE_ASSIGN(const auto named, find_status(in_use));
-    REPRISE_ASSIGN(const struct stat own, status_of(lock.get(), in_use));
-    if (named && named->st_ino == own.st_ino && named->st_dev == own.st_dev) {
+    REPRISE_ASSIGN(const struct stat locked, status_of(lock.get(), in_use));
+    if (named && named->st_ino == locked.st_ino && named->st_dev == locked.st_dev) {
       return PrivateFolder(std::move(path), std::move(lock));
     }
   }
@@ -224,12 +224,12 @@ PrivateFolder::~PrivateFolder() {
 Result<> copy_by_pieces(int from, int to, const fs::path& source, const fs::path& target) {
   std::vector<char> piece(kCopyPiece);
   for (std::int64_t at = 0;;) {
-    REPRISE_ASSIGN(const std::size_t got, read_at(from, piece, at, source));
-    if (got == 0) {
+    REPRISE_ASSIGN(const std::size_t count, read_at(from, piece, at, source));
+    if (count == 0) {
       return {};
     }
-    REPRISE_TRY(write_all(to, {piece.data(), got}, target));
-    at += static_cast<std::int64_t>(got);
+    REPRISE_TRY(write_all(to, {piece.data(), count}, target));
+    at += static_cast<std::int64_t>(count);
   }
 }
 
@@ -242,7 +242,7 @@ Result<> copy_foreign_files(const fs::path& file, const fs::path& to) {
     }
     REPRISE_TRY(copy_all(file, to, before));
     REPRISE_ASSIGN(const FileStamps after, stamps_of(file));
-    if (is_one_state(before, after)) {
+    if (is_consistent(before, after)) {
       return {};
     }
     std::this_thread::sleep_for(wait);

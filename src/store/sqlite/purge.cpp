@@ -19,12 +19,12 @@ namespace reprise::sqlite {
 namespace {
 
 constexpr std::int64_t kStepBytes = std::int64_t{256} << 10;
-constexpr std::int64_t kRowBytes = 8 << 10;    // a page of the table and one of its index
-constexpr std::int64_t kChainBytes = 4;        // in each page of a large row: the next page
-constexpr std::int64_t kBlobNamesInStep = 16;  // each in several indexes by hash
+constexpr std::int64_t kRowBytes = 8 << 10;          // a page of the table and one of its index
+constexpr std::int64_t kChainBytes = 4;              // in each page of a large row: the next page
+constexpr std::int64_t kBlobReferencesPerStep = 16;  // each in several indexes by hash
 
 // Rows of the session and of its retained ones.
-constexpr std::string_view kOwn =
+constexpr std::string_view kOfSession =
     "session_id IN (SELECT ?1 UNION ALL SELECT id FROM sessions WHERE kept_for = ?1)";
 
 // The length of the number in a row's header that is the type of a value of so many bytes.
@@ -62,20 +62,20 @@ Result<> PurgeSteps::hide(Connection& connection) {
 
 Result<bool> PurgeSteps::step(Connection& connection) {
   const std::array<Rows, 6> all = {{
-      {"messages", "content", cat(kOwn, " ORDER BY session_id, seq DESC")},
-      {"reprise_artefacts", "bytes", std::string(kOwn)},
+      {"messages", "content", cat(kOfSession, " ORDER BY session_id, seq DESC")},
+      {"reprise_artefacts", "bytes", std::string(kOfSession)},
       // In the order of put_blob(), which may put a blob again meanwhile.
       {"reprise_blobs", "bytes",
-       cat("hash IN (SELECT hash FROM reprise_blob_refs WHERE ", kOwn,
+       cat("hash IN (SELECT hash FROM reprise_blob_refs WHERE ", kOfSession,
            ") AND NOT EXISTS (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash ="
            " reprise_blobs.hash AND NOT r.",
-           kOwn,
+           kOfSession,
            ") AND NOT EXISTS (SELECT 1 FROM reprise_pins AS p WHERE p.hash = reprise_blobs.hash"
            " AND p.put_us >= ",
            pinned_since_us(clock_), ") ORDER BY hash, n")},
       {std::string(kResultBlobsTable), "content", "session_id = ?1"},
       {std::string(kSnapshotsTable), "messages", "session_id = ?1"},
-      {"reprise_prompts", "prompts", std::string(kOwn)},
+      {"reprise_prompts", "prompts", std::string(kOfSession)},
   }};
   for (const Rows& rows : all) {
     REPRISE_ASSIGN(const bool exists, has_table(connection, rows.table));
@@ -93,12 +93,13 @@ Result<bool> PurgeSteps::step(Connection& connection) {
 
 Result<bool> PurgeSteps::delete_blob_references(Connection& connection) {
   REPRISE_ASSIGN(const auto hashes,
-                 connection.texts(cat("SELECT DISTINCT hash FROM reprise_blob_refs WHERE ", kOwn,
-                                      " LIMIT ", kBlobNamesInStep),
+                 connection.texts(cat("SELECT DISTINCT hash FROM reprise_blob_refs WHERE ",
+                                      kOfSession, " LIMIT ", kBlobReferencesPerStep),
                                   id_.str()));
   for (const std::string& hash : hashes) {
-    REPRISE_TRY(connection.run(cat("DELETE FROM reprise_blob_refs WHERE ", kOwn, " AND hash = ?2"),
-                               id_.str(), hash));
+    REPRISE_TRY(
+        connection.run(cat("DELETE FROM reprise_blob_refs WHERE ", kOfSession, " AND hash = ?2"),
+                       id_.str(), hash));
     REPRISE_TRY(connection.run("DELETE FROM reprise_pins WHERE hash = ? AND put_us < ?", hash,
                                pinned_since_us(clock_)));
   }
@@ -110,13 +111,13 @@ Result<bool> PurgeSteps::delete_small_rows(Connection& connection) const {
   struct SmallRows {
     std::string_view table;
     std::string_view key;
-    int in_step;
+    int per_step;
   };
-  for (const auto& [table, key, in_step] :
+  for (const auto& [table, key, per_step] :
        {SmallRows{"reprise_once", "name", 1000}, SmallRows{"reprise_answers", "n", 16}}) {
     REPRISE_TRY(connection.run(
         cat("DELETE FROM ", table, " WHERE (session_id, ", key, ") IN (SELECT session_id, ", key,
-            " FROM ", table, " WHERE ", kOwn, " LIMIT ", in_step, ")"),
+            " FROM ", table, " WHERE ", kOfSession, " LIMIT ", per_step, ")"),
         id_.str()));
     if (connection.changes() > 0) {
       return true;
@@ -128,7 +129,7 @@ Result<bool> PurgeSteps::delete_small_rows(Connection& connection) const {
 Result<bool> PurgeSteps::delete_rows(Connection& connection, const Rows& rows) {
   REPRISE_ASSIGN(Statement row, connection.query(cat("SELECT rowid AS row, length(CAST(",
                                                      rows.column, " AS BLOB)) AS size FROM main.",
-                                                     rows.table, " WHERE ", rows.which),
+                                                     rows.table, " WHERE ", rows.condition),
                                                  id_.str()));
   std::vector<std::int64_t> chosen;
   for (std::int64_t bytes = 0; bytes < kStepBytes;) {
@@ -175,12 +176,12 @@ Result<> PurgeSteps::free_overwritten(Connection& connection, const Rows& rows, 
                                       std::int64_t bytes) {
   REPRISE_ASSIGN(const std::int64_t page, connection.integer("PRAGMA main.page_size"));
   const std::int64_t in_page = page - kChainBytes;
-  std::int64_t left = bytes % in_page + in_page;
-  left += length_of_type(bytes) - length_of_type(left);
+  std::int64_t remaining = bytes % in_page + in_page;
+  remaining += length_of_type(bytes) - length_of_type(remaining);
   REPRISE_TRY(connection.script("PRAGMA secure_delete = FAST"));
   auto freed = connection.run(
-      cat("UPDATE main.", rows.table, " SET ", rows.column, " = zeroblob(?) WHERE rowid = ?"), left,
-      row);
+      cat("UPDATE main.", rows.table, " SET ", rows.column, " = zeroblob(?) WHERE rowid = ?"),
+      remaining, row);
   REPRISE_TRY(connection.script("PRAGMA secure_delete = ON"));
   return freed;
 }

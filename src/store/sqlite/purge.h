@@ -26,8 +26,8 @@ class PurgeSteps {
  private:
   struct Rows {
     std::string table;
-    std::string column;  // the column with the large values
-    std::string which;   // a condition; ?1 is the session
+    std::string column;     // the column with the large values
+    std::string condition;  // a condition; ?1 is the session
   };
   Result<bool> delete_rows(Connection& connection, const Rows& rows);
   Result<bool> delete_small_rows(Connection& connection) const;

@@ -26,10 +26,10 @@ constexpr std::size_t kFirstPageRows = 8;
 constexpr std::size_t kPageRowsMax = 256;
 constexpr std::size_t kPageBytes = std::size_t{1} << 20;
 
-class Reading {
+class PagedReader {
  public:
-  Reading(Database& database, const SessionId& id, const ReadRange& range)
-      : database_(database), id_(id), range_(range), file_(database.name()), reached_{id.str()} {}
+  PagedReader(Database& database, const SessionId& id, const ReadRange& range)
+      : database_(database), id_(id), range_(range), file_(database.name()), cursor_{id.str()} {}
 
   Result<ReadReport> run(const MessageSink& sink) {
     while (true) {
@@ -39,7 +39,7 @@ class Reading {
           return std::move(report_);
         }
       }
-      if (reached_.from >= reached_.to) {
+      if (cursor_.from >= cursor_.to) {
         return std::move(report_);
       }
       page_rows_ = std::min(page_rows_ * 2, kPageRowsMax);
@@ -54,7 +54,7 @@ class Reading {
   void report(const Statement& session, std::string reason);
   Result<> read_segment(Connection& connection, const Segment& segment);
   Result<> read_rows(Connection& connection, Statement& row, const Segment& segment);
-  Result<> take(Connection& connection, const Statement& row);
+  Result<> add_message(Connection& connection, const Statement& row);
   void advance(std::int64_t seq);
   bool page_is_full() const { return rows_ >= page_rows_ || bytes_ >= kPageBytes; }
 
@@ -62,13 +62,13 @@ class Reading {
   const SessionId& id_;
   const ReadRange range_;
   const std::string file_;
-  struct Reached {
+  struct Cursor {
     std::string session;  // whose rows are read; the retained session after a replacement
     std::optional<std::int64_t> generation = std::nullopt;
     std::int64_t from = 0;  // the remaining range: [from, to)
     std::int64_t to = 0;
   };
-  Reached reached_;
+  Cursor cursor_;
   std::vector<Message> page_;
   std::size_t page_rows_ = kFirstPageRows;
   std::size_t rows_ = 0;
@@ -77,23 +77,23 @@ class Reading {
   ReadReport report_;
 };
 
-Result<> Reading::next_page() {
-  const Reached before = reached_;
+Result<> PagedReader::next_page() {
+  const Cursor before = cursor_;
   const ReadReport report_before = report_;
   return database_.read([&](const Database::Reader& reader) {
-    reached_ = before;  // repeats the page if damage stopped the first attempt
+    cursor_ = before;  // repeats the page if damage stopped the first attempt
     report_ = report_before;
     return read_page(reader);
   });
 }
 
-Result<> Reading::read_page(const Database::Reader& reader) {
+Result<> PagedReader::read_page(const Database::Reader& reader) {
   page_.clear();
   rows_ = 0;
   bytes_ = 0;
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
   REPRISE_TRY(find_version(*reader));
-  REPRISE_ASSIGN(auto segments, segments_of(*reader, reached_.session, reached_.from, reached_.to));
+  REPRISE_ASSIGN(auto segments, segments_of(*reader, cursor_.session, cursor_.from, cursor_.to));
   if (range_.newest_first) {
     std::ranges::reverse(segments);
   }
@@ -108,7 +108,7 @@ Result<> Reading::read_page(const Database::Reader& reader) {
 }
 
 // Only once, because it concerns the whole session.
-Result<> Reading::report_salvaged(Connection& connection) {
+Result<> PagedReader::report_salvaged(Connection& connection) {
   if (std::exchange(is_salvaged_, true)) {
     return {};
   }
@@ -118,14 +118,14 @@ Result<> Reading::report_salvaged(Connection& connection) {
   return {};
 }
 
-void Reading::report(const Statement& session, std::string reason) {
+void PagedReader::report(const Statement& session, std::string reason) {
   ++report_.damaged;
   report_.damage.push_back(
       {row_location(file_, "sessions", session.integer("row")), std::move(reason), ""});
 }
 
 // The first page determines the state; later pages continue in it.
-Result<> Reading::find_version(Connection& connection) {
+Result<> PagedReader::find_version(Connection& connection) {
   REPRISE_ASSIGN(
       Statement row,
       connection.query("SELECT rowid AS row, generation, head, EXISTS (SELECT 1 FROM messages"
@@ -136,24 +136,24 @@ Result<> Reading::find_version(Connection& connection) {
   if (!found) {
     return std::unexpected(store::no_session(id_));
   }
-  if (!reached_.generation) {
-    reached_.generation = row.integer("generation");
+  if (!cursor_.generation) {
+    cursor_.generation = row.integer("generation");
     const Seq head{row.integer("head")};
     const auto span = store::clamp(range_, head);
-    reached_.from = span.from;
-    reached_.to = span.to;
+    cursor_.from = span.from;
+    cursor_.to = span.to;
     if (!store::is_valid_head(head)) {
       report(row, store::head_out_of_range(head));
     } else if (row.integer("has_more") != 0 && range_.to > head) {
       report(row, cat("it has messages beyond its head ", head.value));
     }
-  } else if (row.integer("generation") != *reached_.generation) {
-    reached_.session = retained_name(id_.str(), *reached_.generation);
+  } else if (row.integer("generation") != *cursor_.generation) {
+    cursor_.session = retained_name(id_.str(), *cursor_.generation);
   }
   return {};
 }
 
-Result<> Reading::read_segment(Connection& connection, const Segment& segment) {
+Result<> PagedReader::read_segment(Connection& connection, const Segment& segment) {
   static const std::string forwards =
       cat("SELECT ", message_select(),
           " FROM messages WHERE session_id = ? AND seq >= ? AND seq < ? ORDER BY seq");
@@ -163,7 +163,7 @@ Result<> Reading::read_segment(Connection& connection, const Segment& segment) {
   return read_rows(connection, row, segment);
 }
 
-Result<> Reading::read_rows(Connection& connection, Statement& row, const Segment& segment) {
+Result<> PagedReader::read_rows(Connection& connection, Statement& row, const Segment& segment) {
   const store::Column content = row.column("content");
   while (!page_is_full()) {
     REPRISE_ASSIGN(const bool more, row.step());
@@ -171,20 +171,20 @@ Result<> Reading::read_rows(Connection& connection, Statement& row, const Segmen
       advance(range_.newest_first ? segment.from : segment.to - 1);
       return {};
     }
-    REPRISE_TRY(take(connection, row));
+    REPRISE_TRY(add_message(connection, row));
     ++rows_;
     bytes_ += row.size(content);
   }
   return {};
 }
 
-Result<> Reading::take(Connection& connection, const Statement& row) {
+Result<> PagedReader::add_message(Connection& connection, const Statement& row) {
   std::optional<Damage> damage;
   Message& message = page_.emplace_back();
   const bool is_good = read_message(row, file_, message, damage);
   advance(message.seq.value);
   if (is_good) {
-    REPRISE_TRY(name_result_blobs(connection, message.blocks));
+    REPRISE_TRY(set_result_blobs(connection, message.blocks));
   } else {
     page_.pop_back();
   }
@@ -198,11 +198,11 @@ Result<> Reading::take(Connection& connection, const Statement& row) {
 }
 
 // Records that `seq` was delivered.
-void Reading::advance(std::int64_t seq) {
+void PagedReader::advance(std::int64_t seq) {
   if (range_.newest_first) {
-    reached_.to = seq;
+    cursor_.to = seq;
   } else {
-    reached_.from = seq + 1;
+    cursor_.from = seq + 1;
   }
 }
 
@@ -221,11 +221,11 @@ Result<ReplacedMessages> find_replaced(const Database::Reader& reader, const Ses
   REPRISE_TRY(count_replaced(*reader, id));
   REPRISE_ASSIGN(Statement row, reader->query(query, id.str()));
   ReplacedMessages found;
-  const auto take = [&]() -> Result<> {
+  const auto add_message = [&]() -> Result<> {
     Message message;
     std::optional<Damage> damage;
     if (read_message(row, file, message, damage)) {
-      REPRISE_TRY(name_result_blobs(*reader, message.blocks));
+      REPRISE_TRY(set_result_blobs(*reader, message.blocks));
       found.messages.push_back(std::move(message));
     }
     if (damage) {
@@ -234,20 +234,20 @@ Result<ReplacedMessages> find_replaced(const Database::Reader& reader, const Ses
     }
     return {};
   };
-  REPRISE_TRY(row.each(take));
+  REPRISE_TRY(row.each(add_message));
   return found;
 }
 
 // A session, and which of its messages are rows of its own.
-struct OwnRows {
+struct SessionRange {
   SessionInfo info;
   std::int64_t from;
   std::int64_t to;
 };
 
 // The undamaged sessions of the places, in their order.
-Result<std::vector<OwnRows>> find_own_rows(Connection& connection,
-                                           std::span<const MessageFinder::MessageRef> messages) {
+Result<std::vector<SessionRange>> find_session_ranges(
+    Connection& connection, std::span<const MessageFinder::MessageRef> messages) {
   static const std::string sql =
       cat("SELECT ", info_select(),
           ", CASE WHEN s.base IS NULL THEN 0 ELSE s.base_count END AS own_from, s.head AS own_to"
@@ -263,7 +263,7 @@ Result<std::vector<OwnRows>> find_own_rows(Connection& connection,
   ids += ids.empty() ? "[]" : "]";
   REPRISE_ASSIGN(Statement row, connection.query(sql, ids));
   const std::string file = connection.name();
-  std::vector<OwnRows> rows;
+  std::vector<SessionRange> rows;
   REPRISE_TRY(row.each([&] {
     InfoRow read = read_info(row, file);
     if (read.info && !read.damage) {
@@ -273,9 +273,9 @@ Result<std::vector<OwnRows>> find_own_rows(Connection& connection,
   return rows;
 }
 
-Result<std::optional<Message>> find_own_message(Connection& connection, Statement& row,
-                                                const MessageFinder::MessageRef& ref,
-                                                std::string_view file) {
+Result<std::optional<Message>> read_message_at(Connection& connection, Statement& row,
+                                               const MessageFinder::MessageRef& ref,
+                                               std::string_view file) {
   row.restart().bind(ref.session.str()).bind(ref.seq.value);
   REPRISE_ASSIGN(const bool found, row.step());
   Message message;
@@ -283,26 +283,26 @@ Result<std::optional<Message>> find_own_message(Connection& connection, Statemen
   if (!found || !read_message(row, file, message, damage) || damage) {
     return std::nullopt;
   }
-  REPRISE_TRY(name_result_blobs(connection, message.blocks));
+  REPRISE_TRY(set_result_blobs(connection, message.blocks));
   return message;
 }
 
 // Of one state of the store.
-Result<std::vector<std::optional<MessageFinder::Found>>> find_own_messages(
+Result<std::vector<std::optional<MessageFinder::Found>>> read_messages_at(
     Connection& connection, std::span<const MessageFinder::MessageRef> messages) {
   static const std::string sql =
       cat("SELECT ", message_select(), " FROM messages WHERE session_id = ? AND seq = ?");
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
   std::vector<std::optional<MessageFinder::Found>> found_messages(messages.size());
   {
-    REPRISE_ASSIGN(std::vector<OwnRows> sessions, find_own_rows(connection, messages));
+    REPRISE_ASSIGN(std::vector<SessionRange> sessions, find_session_ranges(connection, messages));
     REPRISE_ASSIGN(Statement row, connection.prepare(sql));
     const std::string file = connection.name();
     auto session = sessions.begin();
     for (std::size_t i = 0; i < messages.size(); ++i) {
       const auto& [id, seq] = messages[i];
       const auto found = std::find_if(session, sessions.end(),
-                                      [&id](const OwnRows& one) { return one.info.id == id; });
+                                      [&id](const SessionRange& one) { return one.info.id == id; });
       if (found == sessions.end()) {
         continue;
       }
@@ -311,7 +311,7 @@ Result<std::vector<std::optional<MessageFinder::Found>>> find_own_messages(
         continue;
       }
       REPRISE_ASSIGN(std::optional<Message> message,
-                     find_own_message(connection, row, messages[i], file));
+                     read_message_at(connection, row, messages[i], file));
       if (message) {
         const bool is_last = i + 1 == messages.size() || messages[i + 1].session != id;
         found_messages[i] = {.session = is_last ? std::move(found->info) : found->info,
@@ -332,13 +332,13 @@ Result<std::vector<std::optional<MessageFinder::Found>>> SqliteStore::find_messa
         if (reader.is_salvaged()) {
           return std::vector<std::optional<Found>>(messages.size());
         }
-        return find_own_messages(*reader, messages);
+        return read_messages_at(*reader, messages);
       });
 }
 
 Result<ReadReport> SqliteStore::read(const SessionId& id, ReadRange range,
                                      const MessageSink& sink) {
-  return Reading(database_, id, range).run(sink);
+  return PagedReader(database_, id, range).run(sink);
 }
 
 Result<ReadReport> SqliteStore::read_replaced(const SessionId& id, const MessageSink& sink) {

@@ -25,7 +25,7 @@ namespace {
 // Called for each readable row.
 using Row = std::function<Result<>(const Statement& row)>;
 
-struct Filled {
+struct CopiedColumn {
   std::string name;
   std::string value;  // "?", or an expression with a replacement for NULL
 };
@@ -35,7 +35,7 @@ std::string numbered(std::size_t column) {
   return cat("column_", column);
 }
 
-std::string select_columns(const std::vector<Filled>& columns) {
+std::string select_columns(const std::vector<CopiedColumn>& columns) {
   std::string out;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     out += cat(i == 0 ? "" : ", ", columns[i].name, " AS ", numbered(i));
@@ -43,9 +43,9 @@ std::string select_columns(const std::vector<Filled>& columns) {
   return out;
 }
 
-std::string insert_sql(std::string_view table, const std::vector<Filled>& columns) {
-  return cat("INSERT OR IGNORE INTO ", table, "(", joined(columns, &Filled::name), ") VALUES(",
-             joined(columns, &Filled::value), ")");
+std::string insert_sql(std::string_view table, const std::vector<CopiedColumn>& columns) {
+  return cat("INSERT OR IGNORE INTO ", table, "(", joined(columns, &CopiedColumn::name),
+             ") VALUES(", joined(columns, &CopiedColumn::value), ")");
 }
 
 // Tables of another program may contain NULLs that ours do not allow. They are replaced by the
@@ -57,10 +57,10 @@ constexpr std::string_view kFilledColumns = R"(SELECT name,
     WHEN name IN ('model', 'role') THEN 'coalesce(?, '''')'
     ELSE '?' END AS value FROM pragma_table_info(?))";
 
-class Repairing {
+class DatabaseRepair {
  public:
-  Repairing(Connection& source, Connection& target, VerifyReport& report,
-            const ProgressSink& progress)
+  DatabaseRepair(Connection& source, Connection& target, VerifyReport& report,
+                 const ProgressSink& progress)
       : source_(source),
         target_(target),
         report_(report),
@@ -73,7 +73,7 @@ class Repairing {
   Result<> run(std::vector<Damage> of_pages);
 
  private:
-  Result<std::vector<Filled>> columns_of(std::string_view table);
+  Result<std::vector<CopiedColumn>> columns_of(std::string_view table);
   Result<> prepare();
   Result<> fill();
   Result<> each(const std::string& sql, std::string_view table, const Row& row);
@@ -83,9 +83,9 @@ class Repairing {
   Result<> copy_original(std::string_view table);
   Result<> insert(const std::string& sql, const Statement& row, std::size_t count);
   Result<> copy_message(const Statement& row, const std::string& sql, std::size_t count);
-  Result<> keep_damage(Damage damage, std::string_view bytes);
+  Result<> record_damage(Damage damage, std::string_view bytes);
   Result<> repair_references();
-  Result<> note_missing();
+  Result<> report_missing();
 
   Connection& source_;
   Connection& target_;
@@ -95,28 +95,28 @@ class Repairing {
   const std::string file_;
 };
 
-Result<> Repairing::run() {
+Result<> DatabaseRepair::run() {
   REPRISE_TRY(prepare());
   REPRISE_ASSIGN(Transaction transaction, Transaction::begin(target_));
   REPRISE_TRY(fill());
   return transaction.commit();
 }
 
-Result<> Repairing::run(std::vector<Damage> of_pages) {
+Result<> DatabaseRepair::run(std::vector<Damage> of_pages) {
   REPRISE_TRY(prepare());
   REPRISE_ASSIGN(Transaction transaction, Transaction::begin(target_));
   for (Damage& damage : of_pages) {
-    REPRISE_TRY(keep_damage(std::move(damage), ""));
+    REPRISE_TRY(record_damage(std::move(damage), ""));
   }
   REPRISE_TRY(fill());
-  REPRISE_TRY(note_missing());
+  REPRISE_TRY(report_missing());
   return transaction.commit();
 }
 
-Result<> Repairing::fill() {
+Result<> DatabaseRepair::fill() {
   REPRISE_TRY(copy_sessions());
   REPRISE_TRY(copy_messages());
-  for (const Table& table : own_tables()) {
+  for (const Table& table : added_tables()) {
     const auto exists = table.name == kPinsTable ? has_table(source_, table.name) : true;
     if (!exists || *exists) {  // errors are reported when it is copied
       REPRISE_TRY(copy_table(table.name));
@@ -130,7 +130,7 @@ Result<> Repairing::fill() {
   return set_version(target_);
 }
 
-Result<> Repairing::prepare() {
+Result<> DatabaseRepair::prepare() {
   // Copied rows may violate foreign keys until the end.
   sqlite3_db_config(target_.handle(), SQLITE_DBCONFIG_ENABLE_FKEY, 0, nullptr);
   REPRISE_TRY(target_.script(tables_sql()));
@@ -139,14 +139,14 @@ Result<> Repairing::prepare() {
       " reason TEXT NOT NULL, bytes BLOB, UNIQUE(place, reason))");
 }
 
-Result<std::vector<Filled>> Repairing::columns_of(std::string_view table) {
+Result<std::vector<CopiedColumn>> DatabaseRepair::columns_of(std::string_view table) {
   REPRISE_ASSIGN(Statement row, target_.query(kFilledColumns, table));
-  std::vector<Filled> columns;
+  std::vector<CopiedColumn> columns;
   REPRISE_TRY(row.each([&] { columns.push_back({row.text("name"), row.text("value")}); }));
   return columns;
 }
 
-Result<> Repairing::insert(const std::string& sql, const Statement& row, std::size_t count) {
+Result<> DatabaseRepair::insert(const std::string& sql, const Statement& row, std::size_t count) {
   REPRISE_ASSIGN(Statement into, target_.prepare(sql));
   for (std::size_t i = 0; i < count; ++i) {
     into.bind_column(row, numbered(i));
@@ -154,7 +154,7 @@ Result<> Repairing::insert(const std::string& sql, const Statement& row, std::si
   return into.run();
 }
 
-Result<> Repairing::keep_damage(Damage damage, std::string_view bytes) {
+Result<> DatabaseRepair::record_damage(Damage damage, std::string_view bytes) {
   REPRISE_TRY(
       target_.run("INSERT OR IGNORE INTO reprise_damage(place, reason, bytes) VALUES(?, ?, ?)",
                   damage.where, damage.reason, Blob{bytes}));
@@ -165,7 +165,7 @@ Result<> Repairing::keep_damage(Damage damage, std::string_view bytes) {
 }
 
 // Unreachable rows are damage of the table.
-Result<> Repairing::each(const std::string& sql, std::string_view table, const Row& row) {
+Result<> DatabaseRepair::each(const std::string& sql, std::string_view table, const Row& row) {
   auto rows = source_.prepare(sql);
   auto more = rows ? rows->step() : Result<bool>(std::unexpected(rows.error()));
   while (more && *more) {
@@ -173,10 +173,10 @@ Result<> Repairing::each(const std::string& sql, std::string_view table, const R
     more = rows->step();
   }
   return more ? Result<>()
-              : keep_damage({cat(file_, ": ", table), std::move(more).error().message, ""}, "");
+              : record_damage({cat(file_, ": ", table), std::move(more).error().message, ""}, "");
 }
 
-Result<> Repairing::copy_sessions() {
+Result<> DatabaseRepair::copy_sessions() {
   REPRISE_ASSIGN(const auto columns, columns_of("sessions"));
   const std::string sql = insert_sql("sessions", columns);
   return each(cat("SELECT rowid AS rowid, id AS id, ", select_columns(columns), " FROM sessions"),
@@ -186,13 +186,13 @@ Result<> Repairing::copy_sessions() {
                   ++report_.sessions;
                   return {};
                 }
-                return keep_damage({row_location(file_, "sessions", row.integer("rowid")),
-                                    "it cannot be restored", ""},
-                                   row.bytes("id"));
+                return record_damage({row_location(file_, "sessions", row.integer("rowid")),
+                                      "it cannot be restored", ""},
+                                     row.bytes("id"));
               });
 }
 
-Result<> Repairing::copy_messages() {
+Result<> DatabaseRepair::copy_messages() {
   REPRISE_ASSIGN(const auto columns, columns_of("messages"));
   const std::string sql = insert_sql("messages", columns);
   total_ = source_.integer("SELECT count(*) FROM messages").value_or(0);
@@ -201,14 +201,15 @@ Result<> Repairing::copy_messages() {
               [&](const Statement& row) { return copy_message(row, sql, columns.size()); });
 }
 
-Result<> Repairing::copy_message(const Statement& row, const std::string& sql, std::size_t count) {
+Result<> DatabaseRepair::copy_message(const Statement& row, const std::string& sql,
+                                      std::size_t count) {
   if (progress_) {
     progress_({"recovering messages", report_.messages, total_});
   }
   Message message;
   std::optional<Damage> damage;
   if (!read_message(row, file_, message, damage) && damage) {
-    return keep_damage(*std::move(damage), row.bytes("content"));
+    return record_damage(*std::move(damage), row.bytes("content"));
   }
   REPRISE_TRY(insert(sql, row, count));
   if (target_.changes() != 0) {
@@ -218,12 +219,12 @@ Result<> Repairing::copy_message(const Statement& row, const std::string& sql, s
     }
     return {};
   }
-  return keep_damage(Damage{row_location(file_, "messages", row.integer("id")),
-                            "another message has its position", excerpt_of(row.bytes("content"))},
-                     row.bytes("content"));
+  return record_damage(Damage{row_location(file_, "messages", row.integer("id")),
+                              "another message has its position", excerpt_of(row.bytes("content"))},
+                       row.bytes("content"));
 }
 
-Result<> Repairing::copy_table(std::string_view table) {
+Result<> DatabaseRepair::copy_table(std::string_view table) {
   REPRISE_ASSIGN(const auto columns, columns_of(table));
   const std::string sql = insert_sql(table, columns);
   return each(
@@ -232,13 +233,13 @@ Result<> Repairing::copy_table(std::string_view table) {
         REPRISE_TRY(insert(sql, row, columns.size()));
         return target_.changes() != 0
                    ? Result<>()
-                   : keep_damage(
+                   : record_damage(
                          {cat(file_, ": ", table), "it has rows that cannot be restored", ""}, "");
       });
 }
 
 // Copies a table of the original program, if it exists.
-Result<> Repairing::copy_original(std::string_view table) {
+Result<> DatabaseRepair::copy_original(std::string_view table) {
   REPRISE_ASSIGN(
       Statement row,
       source_.query("SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ?", table));
@@ -253,7 +254,7 @@ Result<> Repairing::copy_original(std::string_view table) {
 }
 
 // Adds sessions for orphaned messages, corrects heads, and removes rows without a session.
-Result<> Repairing::repair_references() {
+Result<> DatabaseRepair::repair_references() {
   REPRISE_TRY(
       target_.run("INSERT OR IGNORE INTO sessions(id, title, model, created_us, updated_us)"
                   " SELECT session_id, 'Recovered', '', 0, 0 FROM messages"
@@ -274,7 +275,7 @@ Result<> Repairing::repair_references() {
       " CASE WHEN base_count BETWEEN 0 AND ?1 THEN base_count ELSE 0 END,"
       " coalesce((SELECT max(seq) + 1 FROM messages WHERE session_id = sessions.id), 0))",
       kSeqMax.value));
-  for (const Table& table : own_tables()) {
+  for (const Table& table : added_tables()) {
     if (table.name != "reprise_blobs" && table.name != kPinsTable) {
       REPRISE_TRY(target_.run(
           cat("DELETE FROM ", table.name, " WHERE session_id NOT IN (SELECT id FROM sessions)")));
@@ -292,16 +293,16 @@ constexpr std::string_view kMissing =
     " s.head - s.base_count - (SELECT count(*) FROM messages AS m WHERE m.session_id = s.id"
     " AND m.seq >= s.base_count) AS missing FROM sessions AS s) WHERE missing > 0 ORDER BY id";
 
-Result<> Repairing::note_missing() {
+Result<> DatabaseRepair::report_missing() {
   REPRISE_ASSIGN(Statement row, target_.prepare(kMissing));
   return row.each([&]() -> Result<> {
     const std::int64_t missing = row.integer("missing");
     report_.messages_lost += missing;
-    REPRISE_TRY(keep_damage({session_location(file_, row.text("id")),
-                             cat(missing, " of ", row.integer("count"),
-                                 missing == 1 ? " messages is missing" : " messages are missing"),
-                             ""},
-                            ""));
+    REPRISE_TRY(record_damage({session_location(file_, row.text("id")),
+                               cat(missing, " of ", row.integer("count"),
+                                   missing == 1 ? " messages is missing" : " messages are missing"),
+                               ""},
+                              ""));
     return {};
   });
 }
@@ -309,11 +310,11 @@ Result<> Repairing::note_missing() {
 Result<> repair_pages(const std::filesystem::path& file, std::chrono::milliseconds busy_timeout,
                       Connection& target, VerifyReport& report, const ProgressSink& progress) {
   REPRISE_ASSIGN(SalvagedRows salvaged, salvage_rows(file, busy_timeout, progress));
-  REPRISE_ASSIGN(const SchemaVersion shape, shape_of(*salvaged.rows));
-  if (shape != SchemaVersion::current) {
-    REPRISE_TRY(create_compatibility_views(*salvaged.rows, shape));
+  REPRISE_ASSIGN(const SchemaVersion schema, schema_version_of(*salvaged.rows));
+  if (schema != SchemaVersion::current) {
+    REPRISE_TRY(create_compatibility_views(*salvaged.rows, schema));
   }
-  return Repairing(*salvaged.rows, target, report, progress).run(std::move(salvaged.damage));
+  return DatabaseRepair(*salvaged.rows, target, report, progress).run(std::move(salvaged.damage));
 }
 
 bool is_sound(Connection& connection) {
@@ -394,7 +395,7 @@ Result<VerifyReport> SqliteStore::repair(const Database::Reader& reader,
   }
   REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
   const auto by_rows = [&](Connection& empty) -> Result<> {
-    REPRISE_TRY(Repairing(*reader, empty, report, database_.progress()).run());
+    REPRISE_TRY(DatabaseRepair(*reader, empty, report, database_.progress()).run());
     return reader.check_unchanged();
   };
   REPRISE_TRY(build_database(target, target, by_rows));

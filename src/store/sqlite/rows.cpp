@@ -59,7 +59,7 @@ constexpr std::string_view kToolState = "tool";
 constexpr std::string_view kIncompleteTool = "tool incomplete";
 
 // Databases of earlier versions have the role `tool`.
-void take_state(std::string_view state, Message& message) {
+void apply_state(std::string_view state, Message& message) {
   if (state == kIncomplete || state == kIncompleteTool) {
     message.state = MessageState::incomplete;
   }
@@ -174,18 +174,18 @@ namespace {
 
 struct MessageReader : store::ColumnReader<Statement> {
   Message& message;
-  bool& is_whole;  // has a position and blocks
+  bool& is_readable;  // has a position and blocks
 
   using store::ColumnReader<Statement>::read;
   void read(store::Column column, Seq& out) const {
     out = Seq{row.integer(column)};
     if (!store::is_valid_position(out)) {
-      is_whole = false;
+      is_readable = false;
       report(store::position_out_of_range(out), "");
     }
   }
   void read(store::Column column, MessageState& /*out*/) const {
-    take_state(row.bytes(column), message);  // after the role, which it may change
+    apply_state(row.bytes(column), message);  // after the role, which it may change
   }
   void read(store::Column column, std::vector<Block>& out) const {
     const std::string_view json = row.bytes(column);
@@ -193,7 +193,7 @@ struct MessageReader : store::ColumnReader<Statement> {
     if (blocks) {
       out = *std::move(blocks);
     } else {
-      is_whole = false;
+      is_readable = false;
       report(std::move(blocks.error().message), json);
     }
   }
@@ -203,10 +203,10 @@ struct MessageReader : store::ColumnReader<Statement> {
 
 bool read_message(const Statement& row, std::string_view file, Message& message,
                   std::optional<Damage>& damage) {
-  bool is_whole = true;
-  const MessageReader reader{{row, file, message_location, damage}, message, is_whole};
+  bool is_readable = true;
+  const MessageReader reader{{row, file, message_location, damage}, message, is_readable};
   store::read_fields(reader, model::kMessageFields, message);
-  if (!is_whole) {
+  if (!is_readable) {
     return false;
   }
   if (message.created_at == Time{} && row.is_null("created_us")) {

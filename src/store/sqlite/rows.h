@@ -10,11 +10,9 @@
 namespace reprise::sqlite {
 
 using store::excerpt_of;
+using store::microseconds_of;
 using store::time_of;
 
-inline std::int64_t microseconds_of(Time time) {
-  return time.time_since_epoch().count();
-}
 // The slot of a time, about a minute.
 inline std::int64_t slot_of(Time time) {
   return microseconds_of(time) >> kSlotBits;

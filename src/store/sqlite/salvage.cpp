@@ -141,7 +141,7 @@ struct KnownTable {
 
 std::vector<KnownTable> known_tables() {
   std::vector<KnownTable> tables = {{"sessions", ""}, {"messages", ""}};
-  for (const Table& table : own_tables()) {
+  for (const Table& table : added_tables()) {
     tables.push_back({std::string(table.name), ""});
   }
   for (const std::string_view name : {kResultBlobsTable, kSnapshotsTable}) {
@@ -231,11 +231,11 @@ bool fits(const KnownTable& table, const StoredRow& row, bool is_index) {
   return is_of(table.name, row.values);
 }
 
-class Salvaging {
+class PageSalvage {
  public:
   // `pages_before` is the number of pages according to the header; 0 if unknown.
-  Salvaging(PageFile pages, const fs::path& file, std::uint32_t pages_before,
-            const ProgressSink& progress)
+  PageSalvage(PageFile pages, const fs::path& file, std::uint32_t pages_before,
+              const ProgressSink& progress)
       : pages_(std::move(pages)),
         progress_(progress),
         pages_before_(pages_before),
@@ -245,18 +245,18 @@ class Salvaging {
 
  private:
   // Owners of a page: none known, another tree, or the index of a table.
-  static constexpr std::size_t kNobody = 1000;
-  static constexpr std::size_t kAnother = 1001;
+  static constexpr std::size_t kUnowned = 1000;
+  static constexpr std::size_t kOtherTree = 1001;
 
   void find_schema();
-  void take_schema_row(const StoredRow& row);
+  void add_schema_row(const StoredRow& row);
   Result<> find_columns();
-  Result<> make_tables();
+  Result<> create_tables();
   void walk(std::uint32_t root, std::size_t owner);
   void find_owners();
-  Result<> take_rows();
-  Result<> take_page(const Page& page);
-  bool can_hold(std::size_t owner, const StoredRow& row, bool is_index) const;
+  Result<> insert_rows();
+  Result<> insert_page(const Page& page);
+  bool accepts(std::size_t owner, const StoredRow& row, bool is_index) const;
   std::size_t owner_of(const StoredRow& row, bool is_index) const;
   Result<> insert(const KnownTable& table, const StoredRow& row);
   void report();
@@ -291,8 +291,8 @@ bool is_schema_row(const StoredRow& row) {
 }
 
 // The schema's rows are usually in the first pages, but all pages are searched.
-void Salvaging::find_schema() {
-  owners_.assign(std::size_t{pages_.count()} + 1, kNobody);
+void PageSalvage::find_schema() {
+  owners_.assign(std::size_t{pages_.count()} + 1, kUnowned);
   StoredRow row;
   for (std::uint32_t number = 1; number <= pages_.count(); ++number) {
     const Page page = pages_.page(number);
@@ -303,15 +303,15 @@ void Salvaging::find_schema() {
     for (std::size_t i = 0; i < page.cell_count(); ++i) {
       if (pages_.peek_row(page, i, row) && row.values.size() == 5 &&
           pages_.read_row(page, i, row) && is_schema_row(row)) {
-        owners_[number] = kAnother;
-        take_schema_row(row);
+        owners_[number] = kOtherTree;
+        add_schema_row(row);
       }
     }
   }
 }
 
-void Salvaging::take_schema_row(const StoredRow& row) {
-  std::size_t owner = kAnother;
+void PageSalvage::add_schema_row(const StoredRow& row) {
+  std::size_t owner = kOtherTree;
   const std::string_view name = row.values[1].bytes;
   if (row.values[0].bytes == "table") {
     const auto found = std::ranges::find(tables_, name, &KnownTable::name);
@@ -327,7 +327,7 @@ void Salvaging::take_schema_row(const StoredRow& row) {
 }
 
 // Uses the CREATE statements of the database; falls back to our schema if they are lost.
-Result<> Salvaging::find_columns() {
+Result<> PageSalvage::find_columns() {
   REPRISE_ASSIGN(const auto theirs, Connection::open_temporary(file_));
   REPRISE_ASSIGN(const auto ours, Connection::open_temporary(file_));
   REPRISE_TRY(ours->script(tables_sql()));
@@ -342,7 +342,7 @@ Result<> Salvaging::find_columns() {
   return {};
 }
 
-Result<> Salvaging::make_tables() {
+Result<> PageSalvage::create_tables() {
   REPRISE_ASSIGN(rows_, Connection::open_temporary(file_));
   for (KnownTable& table : tables_) {
     const bool has_rowid = std::ranges::any_of(table.columns, &KnownColumn::is_rowid);
@@ -370,12 +370,12 @@ Result<> Salvaging::make_tables() {
 }
 
 // Marks the pages below `root`.
-void Salvaging::walk(std::uint32_t root, std::size_t owner) {
-  std::vector<std::uint32_t> left = {root};
-  while (!left.empty()) {
-    const std::uint32_t number = left.back();
-    left.pop_back();
-    if (number == 0 || number > pages_.count() || owners_[number] != kNobody) {
+void PageSalvage::walk(std::uint32_t root, std::size_t owner) {
+  std::vector<std::uint32_t> pending = {root};
+  while (!pending.empty()) {
+    const std::uint32_t number = pending.back();
+    pending.pop_back();
+    if (number == 0 || number > pages_.count() || owners_[number] != kUnowned) {
       continue;  // beyond the end: counted as truncated
     }
     const Page page = pages_.page(number);
@@ -384,43 +384,43 @@ void Salvaging::walk(std::uint32_t root, std::size_t owner) {
       ++lost_pages_;
     }
     for (const std::uint32_t child : page.children()) {
-      left.push_back(child);
+      pending.push_back(child);
     }
   }
 }
 
-void Salvaging::find_owners() {
+void PageSalvage::find_owners() {
   for (const Root& root : roots_) {
     walk(root.page, root.owner);
   }
   for (const std::uint32_t page : pages_.free_pages()) {
-    if (page <= pages_.count() && owners_[page] == kNobody) {
-      owners_[page] = kAnother;
+    if (page <= pages_.count() && owners_[page] == kUnowned) {
+      owners_[page] = kOtherTree;
     }
   }
 }
 
 // Pages of known tables come first, so that rows of older pages do not take precedence.
-Result<> Salvaging::take_rows() {
+Result<> PageSalvage::insert_rows() {
   for (const bool is_owned : {true, false}) {
     for (std::uint32_t number = 2; number <= pages_.count(); ++number) {
       const std::size_t owner = owners_[number];
-      if (owner == kAnother || (owner != kNobody) != is_owned) {
+      if (owner == kOtherTree || (owner != kUnowned) != is_owned) {
         continue;
       }
       if (progress_) {
         progress_({"reading pages", number, pages_.count()});
       }
-      REPRISE_TRY(take_page(pages_.page(number)));
+      REPRISE_TRY(insert_page(pages_.page(number)));
     }
   }
   return {};
 }
 
-Result<> Salvaging::take_page(const Page& page) {
+Result<> PageSalvage::insert_page(const Page& page) {
   if (page.type == PageType::other || page.type == PageType::table_interior) {
     const bool is_wiped = page.bytes.find_first_not_of('\0') == std::string::npos;
-    lost_pages_ += is_wiped && owners_[page.number] == kNobody ? 1 : 0;
+    lost_pages_ += is_wiped && owners_[page.number] == kUnowned ? 1 : 0;
     return {};
   }
   const bool is_index = page.type != PageType::table_leaf;
@@ -430,11 +430,11 @@ Result<> Salvaging::take_page(const Page& page) {
     // No table of ours has rows like the entries of an index, so these are ignored.
     const bool is_row = pages_.peek_row(page, i, row);
     const std::size_t owner =
-        is_row && !can_hold(known, row, is_index) ? owner_of(row, is_index) : known;
-    if (owner == kNobody) {
+        is_row && !accepts(known, row, is_index) ? owner_of(row, is_index) : known;
+    if (owner == kUnowned) {
       continue;
     }
-    if (!is_row || !can_hold(owner, row, is_index) || !pages_.read_row(page, i, row)) {
+    if (!is_row || !accepts(owner, row, is_index) || !pages_.read_row(page, i, row)) {
       ++lost_rows_;
       continue;
     }
@@ -443,23 +443,23 @@ Result<> Salvaging::take_page(const Page& page) {
   return {};
 }
 
-bool Salvaging::can_hold(std::size_t owner, const StoredRow& row, bool is_index) const {
+bool PageSalvage::accepts(std::size_t owner, const StoredRow& row, bool is_index) const {
   return owner < tables_.size() && tables_[owner].is_index == is_index &&
          row.values.size() <= tables_[owner].columns.size() && !tables_[owner].insert.empty();
 }
 
-std::size_t Salvaging::owner_of(const StoredRow& row, bool is_index) const {
-  std::size_t best = kNobody;
+std::size_t PageSalvage::owner_of(const StoredRow& row, bool is_index) const {
+  std::size_t best = kUnowned;
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     if (fits(tables_[i], row, is_index) &&
-        (best == kNobody || tables_[i].columns.size() < tables_[best].columns.size())) {
+        (best == kUnowned || tables_[i].columns.size() < tables_[best].columns.size())) {
       best = i;
     }
   }
   return best;
 }
 
-Result<> Salvaging::insert(const KnownTable& table, const StoredRow& row) {
+Result<> PageSalvage::insert(const KnownTable& table, const StoredRow& row) {
   REPRISE_ASSIGN(Statement into, rows_->prepare(table.insert));
   if (!table.is_index && std::ranges::none_of(table.columns, &KnownColumn::is_rowid)) {
     into.bind(row.rowid);
@@ -491,7 +491,7 @@ Result<> Salvaging::insert(const KnownTable& table, const StoredRow& row) {
   return {};
 }
 
-void Salvaging::report() {
+void PageSalvage::report() {
   const auto add = [this](std::string reason) {
     damage_.push_back({name_, std::move(reason), ""});
   };
@@ -515,13 +515,13 @@ void Salvaging::report() {
   }
 }
 
-Result<SalvagedRows> Salvaging::run() {
+Result<SalvagedRows> PageSalvage::run() {
   find_schema();
   REPRISE_TRY(find_columns());
-  REPRISE_TRY(make_tables());
+  REPRISE_TRY(create_tables());
   find_owners();
   REPRISE_ASSIGN(Transaction transaction, Transaction::begin(*rows_));
-  REPRISE_TRY(take_rows());
+  REPRISE_TRY(insert_rows());
   REPRISE_TRY(transaction.commit());
   if (sessions_and_messages_ == 0) {
     return fail(Code::corrupt, cat(file_.string(),
@@ -537,8 +537,8 @@ Result<SalvagedRows> Salvaging::run() {
 Result<SalvagedRows> salvage_rows(const fs::path& file, std::chrono::milliseconds busy_timeout,
                                   const ProgressSink& progress) {
   // SQLite changes the number of pages in the header of a copy.
-  const auto own = PageFile::open(file);
-  const std::uint32_t pages_before = own ? own->header().page_count : 0;
+  const auto header_file = PageFile::open(file);
+  const std::uint32_t pages_before = header_file ? header_file->header().page_count : 0;
   auto opened = open_pages(file, busy_timeout);
   if (!opened && opened.error().code == Code::corrupt) {  // the error names a copy
     return fail(
@@ -546,7 +546,7 @@ Result<SalvagedRows> salvage_rows(const fs::path& file, std::chrono::millisecond
         cat(file.string(), ": not an SQLite database: restore a backup, or choose another file"));
   }
   REPRISE_ASSIGN(PageFile pages, std::move(opened));
-  return Salvaging(std::move(pages), file, pages_before, progress).run();
+  return PageSalvage(std::move(pages), file, pages_before, progress).run();
 }
 
 std::string state_of_files(const fs::path& file) {

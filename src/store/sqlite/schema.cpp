@@ -61,12 +61,12 @@ constexpr std::string_view kOriginalMessageColumns =
 
 constexpr Column kAuthor = {"author", "TEXT"};
 
-constexpr Column kOwnMessageColumns[] = {
+constexpr Column kMessageColumns[] = {
     {"created_us", "INTEGER"}, {"provider", "TEXT"}, {"model", "TEXT"}, {"response_id", "TEXT"},
     {"usage", "TEXT"},         {"state", "TEXT"},    {"extra", "TEXT"}, kAuthor,
 };
 
-constexpr Table kOwnTables[] = {
+constexpr Table kAddedTables[] = {
     // Completed operations ("operation:ID") and counted requests ("request:ID"), in one table, so
     // that an append changes only one page of it.
     {"reprise_once",
@@ -211,7 +211,7 @@ std::string add_slots(std::int64_t /*now_us*/) {
 
 // Pins unreferenced blobs as if they had just been put.
 std::string add_pins(std::int64_t now_us) {
-  const auto* const pins = std::ranges::find(kOwnTables, kPinsTable, &Table::name);
+  const auto* const pins = std::ranges::find(kAddedTables, kPinsTable, &Table::name);
   return cat("CREATE TABLE ", pins->name, pins->body, ";", kPinIndexes, kPinTrigger,
              "INSERT INTO reprise_pins(hash, put_us) SELECT hash, ",
              std::max<std::int64_t>(1, now_us),  // 0 would mark it as released
@@ -258,16 +258,16 @@ std::span<const Column> session_columns() {
 }
 
 std::span<const Column> message_columns() {
-  return kOwnMessageColumns;
+  return kMessageColumns;
 }
 
-std::span<const Table> own_tables() {
-  return kOwnTables;
+std::span<const Table> added_tables() {
+  return kAddedTables;
 }
 
-std::string own_tables_sql() {
+std::string added_tables_sql() {
   std::string sql;
-  for (const Table& table : kOwnTables) {
+  for (const Table& table : kAddedTables) {
     sql += cat("CREATE TABLE ", table.name, table.body, ";");
   }
   return cat(sql, kListIndexes, kIndexes, kPinnedIndex, kAuthorIndex, kPinIndexes);
@@ -278,9 +278,9 @@ std::string tables_sql() {
   append_columns(sql, kSessionColumns);
   sql += cat(", system_prompt TEXT NOT NULL DEFAULT '');CREATE TABLE messages(",
              kOriginalMessageColumns);
-  append_columns(sql, kOwnMessageColumns);
+  append_columns(sql, kMessageColumns);
   sql += ", content TEXT NOT NULL, UNIQUE(session_id, seq));";
-  return sql + own_tables_sql();
+  return sql + added_tables_sql();
 }
 
 std::string triggers_sql() {

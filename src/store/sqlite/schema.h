@@ -26,12 +26,12 @@ struct Table {
   std::string_view body;  // the part of CREATE TABLE after the name
 };
 // The tables that the original program does not have.
-std::span<const Table> own_tables();
+std::span<const Table> added_tables();
 
 // CREATE statements. A new database gets tables_sql(), one of the original program
-// own_tables_sql(); both then get triggers_sql().
+// added_tables_sql(); both then get triggers_sql().
 std::string tables_sql();
-std::string own_tables_sql();
+std::string added_tables_sql();
 std::string triggers_sql();
 
 // A slot is about a minute; the index for lists by activity uses slots.

@@ -71,13 +71,13 @@ struct SessionRow {
   }
 };
 
-enum class Which : std::uint8_t { all, patched };
+enum class Fields : std::uint8_t { all, patched };
 
-SessionRow row_of(const Session& session, Which which) {
+SessionRow row_of(const Session& session, Fields fields) {
   SessionRow row;
   const auto add = [&](const auto& owner) {
     return [&](const auto& field) {
-      if (which == Which::all || field.patch != nullptr) {
+      if (fields == Fields::all || field.patch != nullptr) {
         row.add_field(field.column, owner.*field.member);
       }
     };
@@ -137,11 +137,11 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
     return std::unexpected(store::session_exists(info.id));
   }
   REPRISE_TRY(ensure_additions(connection, system_clock().now()));
-  Session own = session;
-  const std::int64_t others = take_token_count(own.extra);
-  SessionRow row = row_of(own, Which::all);
+  Session stored = session;
+  const std::int64_t uncounted = take_token_count(stored.extra);
+  SessionRow row = row_of(stored, Fields::all);
   row.add("id", info.id.str());
-  row.add("token_count", others);
+  row.add("token_count", uncounted);
   row.add("created_at", seconds_text({info.created_at, info.updated_at}));
   row.add("updated_at", seconds_text({info.updated_at, info.created_at}));
   row.add("head", base.count.value);
@@ -196,9 +196,9 @@ Result<std::optional<Session>> find_session(Connection& connection, const Sessio
       store::from_text(row.bytes(field.column), session.*field.member);
     }
   });
-  const std::int64_t others = row.integer("token_count") - tokens_of(session.usage);
-  if (others > 0) {
-    json::set_field(session.extra, kTokenCount, json::take(std::to_string(others)));
+  const std::int64_t uncounted = row.integer("token_count") - tokens_of(session.usage);
+  if (uncounted > 0) {
+    json::set_field(session.extra, kTokenCount, json::take(std::to_string(uncounted)));
   }
   return session;
 }
@@ -213,7 +213,7 @@ Result<> update_session(Connection& connection, const SessionId& id, const Sessi
   const std::string folder = session.info.working_dir;
   REPRISE_TRY(store::apply_patch(session, patch));
   (void)take_token_count(session.extra);  // the row has it
-  const SessionRow row = row_of(session, Which::patched);
+  const SessionRow row = row_of(session, Fields::patched);
   const auto assigned = [](std::string_view column) { return cat(column, " = ?"); };
   REPRISE_ASSIGN(Statement update,
                  connection.prepare(

@@ -37,7 +37,7 @@ Result<> SqliteStore::update(const SessionId& id, const SessionPatch& patch) {
 Result<AppendResult> SqliteStore::append(const SessionId& id, std::vector<Message> messages,
                                          AppendOptions options) {
   const Batch batch = make_batch(messages, options);
-  return database_.write_for<AppendResult>(options.durability, [&](Connection& connection) {
+  return database_.write(options.durability, [&](Connection& connection) {
     return append_messages(connection, id, batch);
   });
 }
@@ -50,7 +50,7 @@ Result<AppendResult> SqliteStore::replace_suffix(const SessionId& id, Seq from,
                                                  std::vector<Message> messages,
                                                  AppendOptions options) {
   const Batch batch = make_batch(messages, options);
-  return database_.write_for<AppendResult>(options.durability, [&](Connection& connection) {
+  return database_.write(options.durability, [&](Connection& connection) {
     return replace_messages(connection, id, from, batch);
   });
 }
@@ -83,8 +83,8 @@ Result<> SqliteStore::backup(const std::filesystem::path& target) {
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& file,
                                                  const StoreOptions& options) {
   REPRISE_ASSIGN(auto database, sqlite::Database::open(file, options));
-  return store::in_own_process(std::make_unique<sqlite::SqliteStore>(std::move(database)),
-                               store::CallOptions(options));
+  return store::guard(std::make_unique<sqlite::SqliteStore>(std::move(database)),
+                      store::CallOptions(options));
 }
 
 }  // namespace reprise

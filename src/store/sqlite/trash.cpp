@@ -1,4 +1,3 @@
-
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
@@ -30,7 +29,7 @@ Result<> check_unshared(Connection& connection, const SessionId& id) {
 
 // Forks by the original program copy the messages, including their references to the session's
 // large results.
-Result<> check_unnamed(Connection& connection, const SessionId& id) {
+Result<> check_unreferenced(Connection& connection, const SessionId& id) {
   REPRISE_ASSIGN(const bool has_results, has_table(connection, kResultBlobsTable));
   if (!has_results) {
     return {};
@@ -60,7 +59,7 @@ Result<> find_copies(const std::filesystem::path& file, std::vector<Remnant>& fo
 Result<> check_purge(Connection& connection, const SessionId& id) {
   REPRISE_TRY(require_session(connection, id));
   REPRISE_TRY(check_unshared(connection, id));
-  return check_unnamed(connection, id);
+  return check_unreferenced(connection, id);
 }
 
 // The log of each step is checkpointed before the next one; the database does not grow.
@@ -74,7 +73,7 @@ Result<> purge_in_steps(Database& database, const SessionId& id) {
   REPRISE_TRY(database.write(Durability::disk, hide));
   for (bool more = true; more;) {
     (void)database.truncate_wal(std::chrono::milliseconds(0));
-    REPRISE_ASSIGN(more, database.write_for<bool>(Durability::disk, [&](Connection& connection) {
+    REPRISE_ASSIGN(more, database.write(Durability::disk, [&](Connection& connection) {
       return steps.step(connection);
     }));
   }
@@ -117,12 +116,13 @@ Result<> SqliteStore::restore(const SessionId& id) {
 }
 
 Result<> SqliteStore::purge(const SessionId& id) {
-  const auto whole = [&](Connection& connection) -> Result<> {
+  const auto delete_all = [&](Connection& connection) -> Result<> {
     REPRISE_TRY(check_purge(connection, id));
     REPRISE_TRY(delete_session(connection, id, database_.clock()));
     return collect_blobs(connection, database_.clock());
   };
-  auto done = database_.delete_with_reserve(whole, [&] { return purge_in_steps(database_, id); });
+  auto done =
+      database_.delete_with_reserve(delete_all, [&] { return purge_in_steps(database_, id); });
   // The database or its log still has the text, also that of a session whose purge was killed after
   // its last commit. The purge succeeds even if the log cannot be truncated now.
   if (done || done.error().code == Code::not_found) {
@@ -132,20 +132,21 @@ Result<> SqliteStore::purge(const SessionId& id) {
 }
 
 Result<std::vector<Remnant>> SqliteStore::remnants() {
-  constexpr std::chrono::milliseconds kPatience{500};
+  constexpr std::chrono::milliseconds kCheckpointTimeout{500};
   std::vector<Remnant> found;
-  REPRISE_ASSIGN(const bool is_empty, database_.truncate_wal(kPatience));
+  REPRISE_ASSIGN(const bool is_empty, database_.truncate_wal(kCheckpointTimeout));
   if (!is_empty) {
     found.push_back({store::beside(database_.file(), "-wal"),
                      "another program is reading: end it, then delete another session or close"
                      " the last program that has the store open"});
   }
   REPRISE_TRY(find_copies(database_.file(), found));
-  REPRISE_ASSIGN(const std::int64_t unnamed, database_.read([](const Database::Reader& reader) {
-    return count_unreferenced_blobs(*reader);
-  }));
-  if (unnamed > 0) {
-    found.push_back(store::unreferenced_blobs(database_.file(), unnamed));
+  REPRISE_ASSIGN(const std::int64_t unreferenced,
+                 database_.read([](const Database::Reader& reader) {
+                   return count_unreferenced_blobs(*reader);
+                 }));
+  if (unreferenced > 0) {
+    found.push_back(store::unreferenced_blobs(database_.file(), unreferenced));
   }
   return found;
 }

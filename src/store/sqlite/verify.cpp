@@ -160,9 +160,9 @@ Result<std::string> DatabaseCheck::hash_of(std::string_view hash) {
   REPRISE_ASSIGN(
       Statement row,
       connection_.query("SELECT bytes FROM reprise_blobs WHERE hash = ? ORDER BY n", hash));
-  std::string whole;
-  REPRISE_TRY(row.each([&] { whole += row.bytes("bytes"); }));
-  REPRISE_ASSIGN(const auto found, sha256(whole));
+  std::string bytes;
+  REPRISE_TRY(row.each([&] { bytes += row.bytes("bytes"); }));
+  REPRISE_ASSIGN(const auto found, sha256(bytes));
   return found.str();
 }
 

@@ -147,7 +147,7 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
   guard.unlock();
   auto hold = lock(leader.deadline);
   guard.lock();
-  const Group group = take_group();
+  const Group group = next_group();
   if (!hold) {
     fail_expired(group, leader, hold.error());
   } else {
@@ -192,7 +192,7 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
 }
 
 // All waiting jobs, or one that runs alone.
-Writer::Group Writer::take_group() {
+Writer::Group Writer::next_group() {
   Group group;
   const bool is_large = log_is_of_large();
   while (!queue_.empty() && group.size() < kGroupMax) {

@@ -1,4 +1,4 @@
-#include "held_server.h"
+#include "stalling_server.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -74,7 +74,7 @@ std::string text_of_event(const fake::Value& event) {
 
 }  // namespace
 
-HeldServer::HeldServer() : listener_(new_socket(0)) {
+StallingServer::StallingServer() : listener_(new_socket(0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -85,11 +85,11 @@ HeldServer::HeldServer() : listener_(new_socket(0)) {
   port_ = ntohs(address_of(listener_.get(), false).sin_port);
 }
 
-std::string HeldServer::url() const {
+std::string StallingServer::url() const {
   return cat("http://127.0.0.1:", port_);
 }
 
-bool HeldServer::take_request() {
+bool StallingServer::accept_request() {
   if (!comes(listener_.get(), POLLIN)) {
     return false;
   }
@@ -102,12 +102,12 @@ bool HeldServer::take_request() {
   return reading.read_request().has_value();
 }
 
-bool HeldServer::send(std::string_view bytes) const {
+bool StallingServer::send(std::string_view bytes) const {
   return write_all(peer_.get(), bytes, "the socket") && eventually([this] { return is_read(); });
 }
 
 // Whether no data is in transit, and none waits to be read.
-bool HeldServer::is_read() const {
+bool StallingServer::is_read() const {
   const auto hex = [](const sockaddr_in& address) {
     std::array<char, 5> out{};
     (void)std::snprintf(out.data(), out.size(), "%04X", ntohs(address.sin_port));
@@ -136,7 +136,7 @@ bool HeldServer::is_read() const {
   return true;  // the other side is gone
 }
 
-void HeldServer::fill_queue() {
+void StallingServer::fill_queue() {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -148,9 +148,9 @@ void HeldServer::fill_queue() {
   }
 }
 
-void HeldServer::empty_queue() {
+void StallingServer::empty_queue() {
   queue_.clear();
-  *this = HeldServer();
+  *this = StallingServer();
 }
 
 std::string text_in(std::string_view response) {

@@ -8,17 +8,17 @@
 
 namespace reprise::rel {
 
-class HeldServer {
+class StallingServer {
  public:
-  HeldServer();
+  StallingServer();
 
   // "http://127.0.0.1:PORT"
   std::string url() const;
   // Accepts the next connection and reads its request; false if there is none within 20 s.
-  bool take_request();
+  bool accept_request();
   // Sends, and returns when the other side has read everything; false if it does not.
   bool send(std::string_view bytes) const;
-  void hang_up() { peer_ = Fd(); }
+  void disconnect() { peer_ = Fd(); }
   // Further connection attempts block.
   void fill_queue();
   void empty_queue();

@@ -26,18 +26,18 @@ std::uint64_t forks_so_far() {
 // The process that an object was created in. A forked child has copies of all objects of its
 // parent, but none of its threads, and shares its open files, locks and connections: it must not
 // use them.
-class OwnProcess {
+class CreatingProcess {
  public:
   // False in a forked child, even if its PID namespace gives it the pid of its parent. Lock-free.
-  bool is_here() const { return forks_ == fork_count().load() && pid_ == ::getpid(); }
+  bool is_current() const { return forks_ == fork_count().load() && pid_ == ::getpid(); }
 
  private:
   int pid_ = ::getpid();
   std::uint64_t forks_ = forks_so_far();  // fork count when the object was created
 };
 
-Result<> check(const OwnProcess& process) {
-  if (process.is_here()) {
+Result<> check(const CreatingProcess& process) {
+  if (process.is_current()) {
     return {};
   }
   return fail(Code::unsupported,
@@ -46,231 +46,238 @@ Result<> check(const OwnProcess& process) {
 
 using BlobSink = std::function<Flow(std::string_view)>;
 
-class OwnStore final : public Store,
-                       public DeferredCreation,
-                       public AtomicCreation,
-                       public Rewriting,
-                       public Forking,
-                       public Partials,
-                       public LastMessageReader,
-                       public MessageFinder,
-                       public ChangeReader,
-                       public Responses,
-                       public Todos,
-                       public Artefacts,
-                       public TurnRecording,
-                       public Archives,
-                       public CurrentSession,
-                       public Blobs,
-                       public Trash,
-                       public Signatures,
-                       public Repair,
-                       public Backup,
-                       public UserReader,
-                       public WordIndex,
-                       public Tenants {
+class StoreGuard final : public Store,
+                         public DeferredCreation,
+                         public AtomicCreation,
+                         public Rewriting,
+                         public Forking,
+                         public Partials,
+                         public LastMessageReader,
+                         public MessageFinder,
+                         public ChangeReader,
+                         public Responses,
+                         public Todos,
+                         public Artefacts,
+                         public TurnRecording,
+                         public Archives,
+                         public CurrentSession,
+                         public Blobs,
+                         public Trash,
+                         public Signatures,
+                         public Repair,
+                         public Backup,
+                         public UserReader,
+                         public WordIndex,
+                         public Tenants {
  public:
-  OwnStore(std::unique_ptr<Store> inner, const CallOptions& options)
+  StoreGuard(std::unique_ptr<Store> inner, const CallOptions& options)
       : inner_(std::move(inner)), options_(options) {
     for_each_interface(guarded_, [this]<class Interface>(Interface*& interface) {
       interface = interface != nullptr ? this : nullptr;
     });
   }
   // The child leaks its copy: the locks, connections, threads and files in it belong to the parent.
-  ~OwnStore() override {
-    if (!process_.is_here()) {
+  ~StoreGuard() override {
+    if (!process_.is_current()) {
       (void)inner_.release();
     }
   }
-  OwnStore(const OwnStore&) = delete;
-  OwnStore& operator=(const OwnStore&) = delete;
-  OwnStore(OwnStore&&) = delete;
-  OwnStore& operator=(OwnStore&&) = delete;
+  StoreGuard(const StoreGuard&) = delete;
+  StoreGuard& operator=(const StoreGuard&) = delete;
+  StoreGuard(StoreGuard&&) = delete;
+  StoreGuard& operator=(StoreGuard&&) = delete;
 
   const Capabilities& capabilities() const override { return guarded_; }
 
   Result<> create(const Session& session) override {
-    return here("create", [&] { return inner_->create(session); });
+    return run("create", [&] { return inner_->create(session); });
   }
   Result<std::optional<Session>> find(const SessionId& id) override {
-    return here("find", [&] { return inner_->find(id); });
+    return run("find", [&] { return inner_->find(id); });
   }
   Result<> update(const SessionId& id, const SessionPatch& patch) override {
-    return here("update", [&] { return inner_->update(id, patch); });
+    return run("update", [&] { return inner_->update(id, patch); });
   }
   Result<SessionPage> list(const SessionQuery& query) override {
-    return here("list", [&] { return inner_->list(query); });
+    return run("list", [&] { return inner_->list(query); });
   }
   Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
                               AppendOptions options) override {
-    return here("append",
-                [&] { return inner_->append(id, std::move(messages), std::move(options)); });
+    return run("append",
+               [&] { return inner_->append(id, std::move(messages), std::move(options)); });
   }
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
-    return here("read", sink,
-                [&](const MessageSink& timed) { return inner_->read(id, range, timed); });
+    return run("read", sink,
+               [&](const MessageSink& timed) { return inner_->read(id, range, timed); });
   }
   Result<> begin(const Session& session) override {
-    return here("begin", [&] { return can_.deferred_creation->begin(session); });
+    return run("begin", [&] { return interfaces_.deferred_creation->begin(session); });
   }
   Result<> create_with(const Session& session, std::vector<Message> messages) override {
-    return here("create_with",
-                [&] { return can_.atomic_creation->create_with(session, std::move(messages)); });
+    return run("create_with", [&] {
+      return interfaces_.atomic_creation->create_with(session, std::move(messages));
+    });
   }
   Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                       AppendOptions options) override {
-    return here("replace_suffix", [&] {
-      return can_.rewriting->replace_suffix(id, from, std::move(messages), std::move(options));
+    return run("replace_suffix", [&] {
+      return interfaces_.rewriting->replace_suffix(id, from, std::move(messages),
+                                                   std::move(options));
     });
   }
   Result<std::int64_t> count_replaced(const SessionId& id) override {
-    return here("count_replaced", [&] { return can_.replaced_reader->count_replaced(id); });
+    return run("count_replaced", [&] { return interfaces_.replaced_reader->count_replaced(id); });
   }
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override {
-    return here("read_replaced", sink, [&](const MessageSink& timed) {
-      return can_.replaced_reader->read_replaced(id, timed);
+    return run("read_replaced", sink, [&](const MessageSink& timed) {
+      return interfaces_.replaced_reader->read_replaced(id, timed);
     });
   }
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override {
-    return here("fork", [&] { return can_.forking->fork(parent, at, child); });
+    return run("fork", [&] { return interfaces_.forking->fork(parent, at, child); });
   }
   std::chrono::milliseconds partial_interval() const override {
-    return can_.partials->partial_interval();
+    return interfaces_.partials->partial_interval();
   }
   Result<> add_partial(const SessionId& id, const OperationId& answer,
                        std::span<const Block> delta) override {
-    return here("add_partial", [&] { return can_.partials->add_partial(id, answer, delta); });
+    return run("add_partial", [&] { return interfaces_.partials->add_partial(id, answer, delta); });
   }
   Result<> renew_lease(const SessionId& id, const OperationId& answer,
                        const Lease& lease) override {
-    return here("renew_lease", [&] { return can_.partials->renew_lease(id, answer, lease); });
+    return run("renew_lease", [&] { return interfaces_.partials->renew_lease(id, answer, lease); });
   }
   Result<std::optional<Partial>> find_partial(const SessionId& id) override {
-    return here("find_partial", [&] { return can_.partial_reader->find_partial(id); });
+    return run("find_partial", [&] { return interfaces_.partial_reader->find_partial(id); });
   }
   Result<std::vector<std::optional<Message>>> last_messages(
       std::span<const SessionId> ids) override {
-    return here("last_messages", [&] { return can_.last_message_reader->last_messages(ids); });
+    return run("last_messages",
+               [&] { return interfaces_.last_message_reader->last_messages(ids); });
   }
   Result<std::vector<std::optional<Found>>> find_messages(
       std::span<const MessageRef> messages) override {
-    return here("find_messages", [&] { return can_.message_finder->find_messages(messages); });
+    return run("find_messages",
+               [&] { return interfaces_.message_finder->find_messages(messages); });
   }
   Result<SessionChanges> changes_since(std::string_view position) override {
-    return here("changes_since", [&] { return can_.change_reader->changes_since(position); });
+    return run("changes_since", [&] { return interfaces_.change_reader->changes_since(position); });
   }
   Result<> add_response(const Session& session, const Message& answer,
                         const OperationId& operation) override {
-    return here("add_response",
-                [&] { return can_.responses->add_response(session, answer, operation); });
+    return run("add_response",
+               [&] { return interfaces_.responses->add_response(session, answer, operation); });
   }
   Result<std::vector<Todo>> todos(const SessionId& id) override {
-    return here("todos", [&] { return can_.todo_reader->todos(id); });
+    return run("todos", [&] { return interfaces_.todo_reader->todos(id); });
   }
   Result<std::vector<Todo>> edit_todos(
       const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override {
-    return here("edit_todos", [&] { return can_.todos->edit_todos(id, edit); });
+    return run("edit_todos", [&] { return interfaces_.todos->edit_todos(id, edit); });
   }
   Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
                          std::string_view bytes) override {
-    return here("save_artefact",
-                [&] { return can_.artefacts->save_artefact(id, step, name, bytes); });
+    return run("save_artefact",
+               [&] { return interfaces_.artefacts->save_artefact(id, step, name, bytes); });
   }
   Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
                            std::string_view bytes) override {
-    return here("append_artefact",
-                [&] { return can_.artefacts->append_artefact(id, step, name, bytes); });
+    return run("append_artefact",
+               [&] { return interfaces_.artefacts->append_artefact(id, step, name, bytes); });
   }
   Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
                                                    std::string_view name) override {
-    return here("find_artefact",
-                [&] { return can_.artefact_reader->find_artefact(id, step, name); });
+    return run("find_artefact",
+               [&] { return interfaces_.artefact_reader->find_artefact(id, step, name); });
   }
   Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
-    return here("list_artefacts", [&] { return can_.artefact_reader->list_artefacts(id); });
+    return run("list_artefacts", [&] { return interfaces_.artefact_reader->list_artefacts(id); });
   }
   Result<std::vector<std::string>> list_unlisted(const SessionId& id) override {
-    return here("list_unlisted", [&] { return can_.artefact_reader->list_unlisted(id); });
+    return run("list_unlisted", [&] { return interfaces_.artefact_reader->list_unlisted(id); });
   }
   Result<std::unique_ptr<TurnRecorder>> record_turn(const SessionId& id,
                                                     const RecordedTurn& turn) override {
-    return here("record_turn", [&] { return can_.turn_recording->record_turn(id, turn); });
+    return run("record_turn", [&] { return interfaces_.turn_recording->record_turn(id, turn); });
   }
   Result<> archive(const SessionId& id, Time when) override {
-    return here("archive", [&] { return can_.archives->archive(id, when); });
+    return run("archive", [&] { return interfaces_.archives->archive(id, when); });
   }
   Result<> unarchive(const SessionId& id) override {
-    return here("unarchive", [&] { return can_.archives->unarchive(id); });
+    return run("unarchive", [&] { return interfaces_.archives->unarchive(id); });
   }
   Result<std::optional<SessionId>> current() override {
-    return here("current", [&] { return can_.current_session->current(); });
+    return run("current", [&] { return interfaces_.current_session->current(); });
   }
   Result<> set_current(const std::optional<SessionId>& id) override {
-    return here("set_current", [&] { return can_.current_session->set_current(id); });
+    return run("set_current", [&] { return interfaces_.current_session->set_current(id); });
   }
   Result<BlobHash> put_blob(std::string_view bytes) override {
-    return here("put_blob", [&] { return can_.blobs->put_blob(bytes); });
+    return run("put_blob", [&] { return interfaces_.blobs->put_blob(bytes); });
   }
   Result<> read_blob(const BlobHash& hash,
                      const std::function<Flow(std::string_view)>& sink) override {
-    return here("read_blob", sink,
-                [&](const BlobSink& timed) { return can_.blob_reader->read_blob(hash, timed); });
+    return run("read_blob", sink, [&](const BlobSink& timed) {
+      return interfaces_.blob_reader->read_blob(hash, timed);
+    });
   }
   Result<> trash(const SessionId& id, Time when) override {
-    return here("trash", [&] { return can_.trash->trash(id, when); });
+    return run("trash", [&] { return interfaces_.trash->trash(id, when); });
   }
   Result<> restore(const SessionId& id) override {
-    return here("restore", [&] { return can_.trash->restore(id); });
+    return run("restore", [&] { return interfaces_.trash->restore(id); });
   }
   Result<> purge(const SessionId& id) override {
-    return here("purge", [&] { return can_.trash->purge(id); });
+    return run("purge", [&] { return interfaces_.trash->purge(id); });
   }
   Result<std::vector<Remnant>> remnants() override {
-    return here("remnants", [&] { return can_.trash->remnants(); });
+    return run("remnants", [&] { return interfaces_.trash->remnants(); });
   }
   Result<Signature> signature(const SessionId& id) override {
-    return here("signature", [&] { return can_.signature_reader->signature(id); });
+    return run("signature", [&] { return interfaces_.signature_reader->signature(id); });
   }
   Result<> accept(const SessionId& id) override {
-    return here("accept", [&] { return can_.signatures->accept(id); });
+    return run("accept", [&] { return interfaces_.signatures->accept(id); });
   }
   Result<VerifyReport> verify() override {
-    return here("verify", [&] { return can_.verifier->verify(); });
+    return run("verify", [&] { return interfaces_.verifier->verify(); });
   }
   Result<VerifyReport> repair_into(const std::filesystem::path& target) override {
-    return here("repair_into", [&] { return can_.repair->repair_into(target); });
+    return run("repair_into", [&] { return interfaces_.repair->repair_into(target); });
   }
   Result<> backup(const std::filesystem::path& target) override {
-    return here("backup", [&] { return can_.backup->backup(target); });
+    return run("backup", [&] { return interfaces_.backup->backup(target); });
   }
   Result<std::optional<Author>> user() override {
-    return here("user", [&] { return can_.user_reader->user(); });
+    return run("user", [&] { return interfaces_.user_reader->user(); });
   }
   Result<bool> index_words(const std::function<WordEntry(const Message&)>& entry_of,
                            const IndexProgress& on_progress) override {
-    return here("index_words", [&] { return can_.word_index->index_words(entry_of, on_progress); });
+    return run("index_words",
+               [&] { return interfaces_.word_index->index_words(entry_of, on_progress); });
   }
   Result<std::vector<WordHit>> find_words(const WordQuery& query, std::string_view after,
                                           std::size_t limit) override {
-    return here("find_words", [&] { return can_.word_index->find_words(query, after, limit); });
+    return run("find_words",
+               [&] { return interfaces_.word_index->find_words(query, after, limit); });
   }
   Result<std::vector<double>> word_densities(const WordQuery& query) override {
-    return here("word_densities", [&] { return can_.word_index->word_densities(query); });
+    return run("word_densities", [&] { return interfaces_.word_index->word_densities(query); });
   }
   Result<std::unique_ptr<Store>> of(std::string_view tenant) override {
-    return here("of", [&] { return can_.tenants->of(tenant); });
+    return run("of", [&] { return interfaces_.tenants->of(tenant); });
   }
   Result<std::vector<std::string>> names() override {
-    return here("names", [&] { return can_.tenants->names(); });
+    return run("names", [&] { return interfaces_.tenants->names(); });
   }
   Result<std::int64_t> forget_operations(std::chrono::hours age) override {
-    return here("forget_operations", [&] { return can_.tenants->forget_operations(age); });
+    return run("forget_operations", [&] { return interfaces_.tenants->forget_operations(age); });
   }
 
  private:
   // Runs `work`, but only in the process that opened the store.
   template <class Work>
-  auto here(std::string_view name, const Work& work) -> decltype(work()) {
+  auto run(std::string_view name, const Work& work) -> decltype(work()) {
     REPRISE_TRY(check(process_));
     Call call(options_, name);
     auto done = work();
@@ -279,7 +286,7 @@ class OwnStore final : public Store,
   }
   // The same for functions that pass pieces to `sink`.
   template <class Sink, class Work>
-  auto here(std::string_view name, const Sink& sink, const Work& work) -> decltype(work(sink)) {
+  auto run(std::string_view name, const Sink& sink, const Work& work) -> decltype(work(sink)) {
     REPRISE_TRY(check(process_));
     Call call(options_, name);
     auto done = work(call.without_time_of(sink));
@@ -287,17 +294,17 @@ class OwnStore final : public Store,
     return done;
   }
 
-  const OwnProcess process_;
+  const CreatingProcess process_;
   std::unique_ptr<Store> inner_;
   const CallOptions options_;
-  const Capabilities& can_ = inner_->capabilities();
-  Capabilities guarded_ = can_;
+  const Capabilities& interfaces_ = inner_->capabilities();
+  Capabilities guarded_ = interfaces_;
 };
 
 }  // namespace
 
-std::unique_ptr<Store> in_own_process(std::unique_ptr<Store> store, const CallOptions& options) {
-  return std::make_unique<OwnStore>(std::move(store), options);
+std::unique_ptr<Store> guard(std::unique_ptr<Store> store, const CallOptions& options) {
+  return std::make_unique<StoreGuard>(std::move(store), options);
 }
 
 }  // namespace reprise::store
