@@ -78,7 +78,8 @@ Result<bool> is_database_with(const fs::path& file, std::span<const TableSignatu
     tables.push_back(signature.table);
   }
   const auto database = Database::open(file, tables);
-  if (!database && database.error().code == Code::io) {
+  if (!database && database.error().code != Code::corrupt &&
+      database.error().code != Code::not_found) {
     return std::unexpected(database.error());
   }
   // A damaged database is not recognised.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
@@ -280,6 +281,31 @@ TEST_F(OpencodeTest, ADamagedDatabaseDoesNotHideTheOthers) {
   EXPECT_EQ(must(source().list({})).damage.size(), 1U);
   EXPECT_EQ(transcript("ses_1"), Lines{"user: Why?"});
   EXPECT_FALSE(source().find(must(SessionId::parse("ses_2")))) << "it may be in another one";
+}
+
+TEST_F(OpencodeTest, DatabasesThatCannotBeOpenedDoNotHideTheOthers) {
+  session_row("ses_1", "Talk");
+  database_.reset();
+  for (const char* const name : {"opencode-a.db", "other.db"}) {
+    std::filesystem::copy_file(place() / "opencode.db", place() / name);
+    std::filesystem::create_symlink("nowhere", place() / cat(name, "-wal"));
+  }
+  std::ofstream(place() / "opencode-b.db") << std::string(5000, 'x');
+  PlainDatabase(place() / "opencode-c.db").run("CREATE TABLE other(x)");
+  EXPECT_EQ(must(source_kind_of(place().native()))->name, "opencode");
+  open("opencode");
+  EXPECT_EQ(sessions(), Lines{"ses_1 Talk (0+)"});
+  EXPECT_EQ(must(source().list({})).damage.size(), 3U);
+  EXPECT_FALSE(source().find(must(SessionId::parse("ses_2")))) << "it may be in another one";
+}
+
+TEST_F(OpencodeTest, ADatabaseThatCannotBeOpenedIsAnErrorWhereItIsTheOnlyOne) {
+  session_row("ses_1", "Talk");
+  database_.reset();
+  std::filesystem::create_symlink("nowhere", place() / "opencode.db-wal");
+  EXPECT_FALSE(source_kind_of(place().native()));
+  open("opencode");
+  EXPECT_FALSE(source().list({}));
 }
 
 }  // namespace

@@ -59,9 +59,12 @@ class DatabaseStorage final : public Storage {
 
   Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
     REPRISE_ASSIGN(const auto database, place_.refresh());
+    std::vector<StoredSession> all;
+    if (!database->has_table("session")) {
+      return all;  // just created, or another tool's
+    }
     std::map<std::string, std::int64_t> counts =
         count_rows(*database, "message", "session_id", report);
-    std::vector<StoredSession> all;
     for_each_row(database->select("session", kSessionColumns, ""), place_.file().native(), report,
                  [&](sqlite::Statement& row) {
                    all.push_back(session_of_row(row));
@@ -76,8 +79,10 @@ class DatabaseStorage final : public Storage {
     REPRISE_ASSIGN(const auto database, place_.current());
     std::optional<StoredSession> found;
     ReadReport report;
-    for_session_row(*database, {"session", kSessionColumns}, id, report,
-                    [&](sqlite::Statement& row) { found = session_of_row(row); });
+    if (database->has_table("session")) {
+      for_session_row(*database, {"session", kSessionColumns}, id, report,
+                      [&](sqlite::Statement& row) { found = session_of_row(row); });
+    }
     if (!found && !report.damage.empty()) {
       return fail(Code::corrupt, cat(place_.file().native(), ": ", report.damage[0].reason));
     }

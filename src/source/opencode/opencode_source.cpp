@@ -104,6 +104,12 @@ std::vector<fs::path> databases_in(const fs::path& folder, ReadReport& report) {
   return files_below(
       folder, 0, [](const fs::path& file) { return file.extension() == ".db"; }, report);
 }
+// Channels other than the usual one have a suffix: opencode-dev.db.
+bool is_named_by_tool(const fs::path& file) {
+  const std::string name = file.stem().native();
+  return name.starts_with("opencode") || name.starts_with("kilo");
+}
+
 
 // The storage folders of the first versions: project/<name>/storage
 std::set<fs::path> project_storages(const fs::path& place, ReadReport& report) {
@@ -139,8 +145,8 @@ Result<Storages> storages_at(const fs::path& place) {
     return found;
   }
   for (const fs::path& file : databases_in(place, found.report)) {
-    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(file));
-    if (is_database) {
+    // Listing it reports the damage.
+    if (is_named_by_tool(file) || opencode::is_opencode_database(file).value_or(true)) {
       found.all.push_back(opencode::open_database_storage(file));
     }
   }
@@ -172,14 +178,20 @@ Result<bool> has_sessions(const fs::path& place) {
     if (has_folder(storage / "session", ignored) && has_folder(storage / "message", ignored)) {
       return true;
     }
+  if (!project_storages(place, ignored).empty()) {
+    return true;
+  }
+  Result<bool> is_any = false;
   }
   for (const fs::path& file : databases_in(place, ignored)) {
-    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(file));
-    if (is_database) {
+    auto is_database = opencode::is_opencode_database(file);
+    if (!is_database) {
+      is_any = std::move(is_database);
+    } else if (*is_database) {
       return true;
     }
   }
-  return !project_storages(place, ignored).empty();
+  return is_any;
 }
 
 }  // namespace
