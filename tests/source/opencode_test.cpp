@@ -308,5 +308,23 @@ TEST_F(OpencodeTest, ADatabaseThatCannotBeOpenedIsAnErrorWhereItIsTheOnlyOne) {
   EXPECT_FALSE(source().list({}));
 }
 
+TEST_F(OpencodeTest, FilesRemovedDuringReadingAreStillRead) {
+  write("storage/session/p/ses_1.json", {"{'title':'Files'}"});
+  for (const std::string id : {"1", "2"}) {
+    write(cat("storage/message/ses_1/msg_", id, ".json"), {"{'role':'user'}"});
+    write(cat("storage/part/msg_", id, "/prt_1.json"), {cat("{'type':'text','text':'", id, "'}")});
+  }
+  open("opencode");
+  Lines texts;
+  const auto report = must(source().read(must(SessionId::parse("ses_1")), {}, [&](Message&& one) {
+    std::filesystem::remove_all(place() / "storage/message");
+    texts.push_back(plain_text(one));
+    return Flow::proceed;
+  }));
+  append("noted", "");
+  EXPECT_EQ(texts, (Lines{"1", "2"}));
+  EXPECT_EQ(report.damage.size(), 0U);
+}
+
 }  // namespace
 }  // namespace reprise::test::opencode_history
