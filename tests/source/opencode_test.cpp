@@ -308,6 +308,24 @@ TEST_F(OpencodeTest, ADatabaseThatCannotBeOpenedIsAnErrorWhereItIsTheOnlyOne) {
   EXPECT_FALSE(source().list({}));
 }
 
+TEST_F(OpencodeTest, RequestsThatAForkRepeatsAreTheSame) {
+  for (const std::string id : {"ses_1", "ses_2"}) {
+    session_row(id, "Talk");
+    question(id, id + "_1", "Why?");
+    answer(id, id + "_2", "So.");
+    answer(id, id + "_3", "More.", "'created':1763600001000,'completed':1763600002000");
+  }
+  open("opencode");
+  std::set<std::string> requests;
+  for (const std::string id : {"ses_1", "ses_2"}) {
+    EXPECT_EQ(session(id).usage.input.value, 36);
+    for (const Message& message : must(read_all(source(), must(SessionId::parse(id))))) {
+      requests.insert(message.usage ? message.usage->request_id : "");
+    }
+  }
+  EXPECT_EQ(requests.size(), 3U) << "with that of the questions";
+}
+
 TEST_F(OpencodeTest, FilesRemovedDuringReadingAreStillRead) {
   write("storage/session/p/ses_1.json", {"{'title':'Files'}"});
   for (const std::string id : {"1", "2"}) {

@@ -103,6 +103,16 @@ bool is_cut(JsonView json) {
   return error == "MessageAbortedError" || (!json["time"]["completed"] && error.empty());
 }
 
+// A fork has copies of the messages with ids of their own, and with the same times.
+std::string request_id_of(const RawMessage& message, const Usage& usage) {
+  const JsonView time = JsonView(message.json)["time"];
+  const std::int64_t created = time["created"].count();
+  const std::int64_t completed = time["completed"].count();
+  return created == 0 || completed == 0 ? message.id
+                                        : cat("opencode:", created, "-", completed, ":",
+                                              usage.input.value, "+", usage.output.value);
+}
+
 }  // namespace
 
 std::vector<Segment> segments_of(const RawMessage& message) {
@@ -155,7 +165,7 @@ std::optional<Usage> usage_of(const RawMessage& message) {
     return std::nullopt;
   }
   usage.price_source = usage.cost ? kOpencode : "";
-  usage.request_id = message.id;
+  usage.request_id = request_id_of(message, usage);
   return usage;
 }
 
