@@ -326,6 +326,17 @@ TEST_F(OpencodeTest, RequestsThatAForkRepeatsAreTheSame) {
   EXPECT_EQ(requests.size(), 3U) << "with that of the questions";
 }
 
+TEST_F(OpencodeTest, AnAnswerAtTheTokenLimitIsCut) {
+  session_row("ses_1", "Talk");
+  answer("ses_1", "msg_1", "A", "'created':1,'completed':2", ",'finish':'length'");
+  answer("ses_1", "msg_2", "B", "'created':1,'completed':2",
+         ",'error':{'name':'MessageOutputLengthError'}");
+  answer("ses_1", "msg_3", "C", "'created':1,'completed':2", ",'finish':'stop'");
+  open("opencode");
+  EXPECT_EQ(transcript("ses_1"),
+            (Lines{"assistant (cut): A", "assistant (cut): B", "assistant: C"}));
+}
+
 TEST_F(OpencodeTest, FilesRemovedDuringReadingAreStillRead) {
   write("storage/session/p/ses_1.json", {"{'title':'Files'}"});
   for (const std::string id : {"1", "2"}) {

@@ -100,7 +100,8 @@ void add_raw(const RawMessage& raw, const Segment& segment, Message& message) {
 
 bool is_cut(JsonView json) {
   const std::string error = json["error"]["name"].text();
-  return error == "MessageAbortedError" || (!json["time"]["completed"] && error.empty());
+  return error == "MessageAbortedError" || error == "MessageOutputLengthError" ||
+         json["finish"].text() == "length" || (!json["time"]["completed"] && error.empty());
 }
 
 // A fork has copies of the messages with ids of their own, and with the same times.
