@@ -161,6 +161,22 @@ TEST_F(OpencodeTest, SubAgentsAreChildrenAndWhatWasUndoneIsAFork) {
   EXPECT_EQ(parent->value.text(), "\"ses_1\"");
 }
 
+TEST_F(OpencodeTest, APartOfAnAnswerMayBeUndone) {
+  session_row("ses_1", "Talk", "'{\"messageID\":\"msg_2\",\"partID\":\"prt_3\"}'");
+  question("ses_1", "msg_1", "One");
+  message_row("ses_1", "msg_2", "{'role':'assistant','time':{'created':1,'completed':2}}");
+  part_row("msg_2", "prt_1", "{'type':'text','text':'A'}");
+  part_row("msg_2", "prt_2",
+           "{'type':'tool','callID':'c','tool':'bash','state':{'status':'completed','input':{},"
+           "'output':'done'}}");
+  part_row("msg_2", "prt_3", "{'type':'text','text':'B'}");
+  question("ses_1", "msg_3", "Two");
+  open("opencode");
+  EXPECT_EQ(transcript("ses_1"),
+            (Lines{"user: One", "assistant: A | call bash c {}", "tool: c = done"}));
+  EXPECT_EQ(sessions(true).size(), 2U);
+}
+
 TEST_F(OpencodeTest, WhatTheProgramSaidIsMarkedAndCompactionKeepsBoth) {
   session_row("ses_1", "Talk");
   message_row("ses_1", "msg_1", "{'role':'user'}");

@@ -17,9 +17,9 @@ constexpr std::array<TableSignature, 3> kMarks = {
     {{"session", "directory"}, {"message", "data"}, {"part", "message_id"}}};
 
 const std::initializer_list<std::string_view> kSessionColumns = {
-    "id",    "project_id", "parent_id",    "slug",         "directory",
-    "path",  "title",      "version",      "share_url",    "revert",
-    "agent", "model",      "time_created", "time_updated", "time_archived"};
+    "id",           "project_id",   "parent_id",     "slug",         "directory", "path",
+    "title",        "version",      "share_url",     "revert",       "agent",     "model",
+    "time_created", "time_updated", "time_archived", "workspace_id", "metadata"};
 
 // The message of a row with its parts, as far as they are objects.
 std::optional<RawMessage> read_message(Database& database, const sqlite::Statement& row,
@@ -131,7 +131,7 @@ class DatabaseStorage final : public Storage {
   static StoredSession session_of_row(const sqlite::Statement& row) {
     StoredSession stored{
         Session{.info = {.id = session_id_of(row.text("id")), .state = SessionState::closed}},
-        row.text("id"), !row.text("parent_id").empty(), ""};
+        row.text("id"), !row.text("parent_id").empty()};
     SessionInfo& info = stored.session.info;
     info.title = title_of(row.text("title"));
     info.working_dir = row.text("directory");
@@ -145,10 +145,11 @@ class DatabaseStorage final : public Storage {
     info.provider = JsonView(model)["providerID"].text();
     const std::string revert = json_column(row, "revert");
     stored.reverted_from = JsonView(revert)["messageID"].text();
+    stored.reverted_part = JsonView(revert)["partID"].text();
     note_parent(stored.session, row.text("parent_id"));
     add_extra(stored.session.extra, "opencode",
-              row_json(row, {"project_id", "parent_id", "slug", "path", "version", "share_url",
-                             "revert", "agent", "model"}));
+              row_json(row, {"project_id", "workspace_id", "parent_id", "slug", "path", "version",
+                             "share_url", "revert", "agent", "model", "metadata"}));
     return stored;
   }
 

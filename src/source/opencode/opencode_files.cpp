@@ -39,7 +39,7 @@ std::vector<Todo> todos_of(JsonView list) {
 
 StoredSession stored_session(JsonView info, const std::string& id) {
   return {session_of(info, id), id, !info["parentID"].text().empty(),
-          info["revert"]["messageID"].text()};
+          info["revert"]["messageID"].text(), info["revert"]["partID"].text()};
 }
 
 MessageLoader loader_of(std::shared_ptr<const std::vector<RawMessage>> all) {

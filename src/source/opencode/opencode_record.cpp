@@ -141,6 +141,14 @@ std::vector<Segment> segments_of(const RawMessage& message) {
   return segments;
 }
 
+std::size_t segments_before(const RawMessage& message, std::string_view part) {
+  const auto found = std::ranges::find(message.parts, part, &RawPart::id);
+  const auto at = part.empty() ? 0 : static_cast<std::size_t>(found - message.parts.begin());
+  const std::vector<Segment> segments = segments_of(message);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(segments, [at](const Segment& one) { return one.begin < at; }));
+}
+
 bool is_injected_message(const RawMessage& message) {
   const JsonView json(message.json);
   if (json["role"].text() == role::kAssistant) {
