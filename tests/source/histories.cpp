@@ -365,7 +365,7 @@ void write_goose(const fs::path& folder, int exchanges) {
         " content_json TEXT, created_timestamp INTEGER, metadata_json TEXT);"
         "CREATE TABLE usage_ledger (id INTEGER PRIMARY KEY, session_id TEXT, created_timestamp"
         " INTEGER, model TEXT, input_tokens INTEGER, output_tokens INTEGER,"
-        " cache_read_input_tokens INTEGER, cost REAL, is_compaction BOOLEAN);"
+        " cache_read_tokens INTEGER, cost REAL, is_compaction BOOLEAN);"
         "INSERT INTO sessions VALUES('1', 'T', '', 'user', '/x', '2026-01-02 03:04:05',"
         " '2026-01-02 03:05:05')");
     insert(database, exchanges, [](int at, bool is_answer) {

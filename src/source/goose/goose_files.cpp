@@ -24,10 +24,16 @@ void take_header(JsonView line, Session& session) {
   session.info.title = title_of((name ? name : line["description"]).text());
   session.info.working_dir = line["working_dir"].text();
   session.info.created_at = sniffed_time(line["created_at"]).value_or(Time{});
-  session.usage.input = {line["accumulated_input_tokens"].count()};
-  session.usage.output = {line["accumulated_output_tokens"].count()};
+  const JsonView sum = line["accumulated_usage"];  // in newer versions
+  session.usage.input = {(sum ? sum["input_tokens"] : line["accumulated_input_tokens"]).count()};
+  session.usage.output = {(sum ? sum["output_tokens"] : line["accumulated_output_tokens"]).count()};
+  session.usage.cached = {sum["cache_read_input_tokens"].count()};
+  session.usage.cache_written = {sum["cache_write_input_tokens"].count()};
   const Time updated_at = sniffed_time(line["updated_at"]).value_or(Time{});
   session.info.updated_at = std::max(session.info.updated_at, updated_at);
+  if (!line["archived_at"].text().empty()) {
+    session.info.state = SessionState::archived;
+  }
   session.info.provider = line["provider_name"].text();
   session.info.model = line["model_config"]["model_name"].text();
   session.usage.cost = cost_of(line["accumulated_cost"]);

@@ -40,6 +40,8 @@ const std::initializer_list<std::string_view> kGooseSession = {"id",
                                                                "parent_session_id",
                                                                "accumulated_input_tokens",
                                                                "accumulated_output_tokens",
+                                                               "accumulated_cache_read_tokens",
+                                                               "accumulated_cache_write_tokens",
                                                                "accumulated_cost"};
 
 struct GooseSession {
@@ -66,6 +68,8 @@ GooseSession goose_session(const Row& row) {
   Usage& usage = one.session.usage;
   usage.input = {row.integer("accumulated_input_tokens")};
   usage.output = {row.integer("accumulated_output_tokens")};
+  usage.cached = {row.integer("accumulated_cache_read_tokens")};
+  usage.cache_written = {row.integer("accumulated_cache_write_tokens")};
   usage.cost = Money::parse(row.text("accumulated_cost"));
   usage.price_source = usage.cost ? "goose" : "";
   note_parent(one.session, one.is_child ? row.text("parent_session_id") : std::string());
@@ -111,8 +115,8 @@ class Ledger {
     }
     const Answer& found = last_before(time_column(row, "created_timestamp"));
     Usage usage;
-    usage.cached = {row.integer("cache_read_input_tokens")};
-    usage.cache_written = {row.integer("cache_creation_input_tokens")};
+    usage.cached = {row.integer("cache_read_tokens")};
+    usage.cache_written = {row.integer("cache_write_tokens")};
     usage.input = {row.integer("input_tokens")};
     usage.output = {row.integer("output_tokens")};
     usage.cost = Money::parse(row.text("cost"));
@@ -160,8 +164,8 @@ class Ledger {
 };
 
 const std::initializer_list<std::string_view> kGooseLedger = {
-    "created_timestamp",           "input_tokens", "output_tokens", "cache_read_input_tokens",
-    "cache_creation_input_tokens", "cost",         "model",         "is_compaction"};
+    "created_timestamp",  "input_tokens", "output_tokens", "cache_read_tokens",
+    "cache_write_tokens", "cost",         "model",         "is_compaction"};
 
 class GooseTool final : public Tool {
  public:
