@@ -123,6 +123,37 @@ INSERT INTO usage_ledger(session_id, created_timestamp, model, is_compaction) VA
   EXPECT_EQ(messages.at(2).model, "last");
 }
 
+// Where the user sees the original.
+TEST_F(GooseTest, AQuestionThatTheProgramRepeatsAfterACompactionIsInjected) {
+  constexpr std::string_view kHidden = R"({"userVisible":false,"agentVisible":false})";
+  constexpr std::string_view kForUser = R"({"userVisible":true,"agentVisible":false})";
+  constexpr std::string_view kForAgent = R"({"userVisible":false,"agentVisible":true})";
+  fill(kSchema);
+  fill("INSERT INTO sessions(id, working_dir) VALUES('1', '/x')");
+  const auto add = [this](std::string_view role, std::string_view text,
+                          std::string_view who = "{}") {
+    fill(
+        cat("INSERT INTO messages(session_id, role, content_json, created_timestamp,"
+            " metadata_json) VALUES('1', '",
+            role, "', '[{\"type\":\"text\",\"text\":\"", text, "\"}]', 1, '", who, "')"));
+  };
+  add("user", "Why?", kForUser);
+  add("assistant", "Let me see.", kForUser);
+  add("user", "They met.", kForAgent);
+  add("assistant", "Continue.", kForAgent);
+  add("user", "Why?");
+  add("assistant", "So.");
+  add("user", "And?", kHidden);  // during the question, which only the repetition shows
+  add("user", "They met again.", kForAgent);
+  add("user", "And?");
+  add("user", "And?");
+  open("goose");
+  EXPECT_EQ(transcript("1"),
+            (Lines{"user: Why?", "assistant: Let me see.", "*user: They met.",
+                   "*assistant: Continue.", "*user: Why?", "assistant: So.", "*user: And?",
+                   "*user: They met again.", "user: And?", "user: And?"}));
+}
+
 TEST_F(GooseTest, AnOlderSchemaIsRead) {
   fill(
       "CREATE TABLE sessions (id TEXT PRIMARY KEY, description TEXT, working_dir TEXT);"

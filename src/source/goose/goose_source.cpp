@@ -80,12 +80,12 @@ GooseSession goose_session(const Row& row) {
 }
 
 // `model` is that of its request; "" if it is not known.
-Result<Message> goose_message(Database& database, std::int64_t key, const SessionInfo& info,
+Result<Message> goose_message(Database& database, const Node& node, const SessionInfo& info,
                               const std::string& model) {
   REPRISE_ASSIGN(Row row, database.select("messages",
                                           {"message_id", "role", "content_json",
                                            "created_timestamp", "metadata_json"},
-                                          "WHERE rowid = ?", key));
+                                          "WHERE rowid = ?", node.at));
   REPRISE_ASSIGN(const bool is_present, row.step());
   const std::string content = is_present ? json_column(row, "content_json") : "null";
   if (content == "null") {
@@ -94,6 +94,7 @@ Result<Message> goose_message(Database& database, std::int64_t key, const Sessio
   const std::string metadata = json_column(row, "metadata_json");
   Message message = goose::message_of(row.text("role"), JsonView(content), JsonView(metadata));
   message.created_at = time_column(row, "created_timestamp");
+  goose::mark_repetition(node, message);
   if (message.role == role::kAssistant && !is_injected(message)) {
     message.provider = info.provider;
     message.model = model.empty() ? info.model : model;
@@ -265,13 +266,15 @@ class GooseTool final : public Tool {
     }
     open->report = std::move(report);
     Ledger ledger(*open);
+    goose::Repetitions repetitions;
     for_each_row(
         database->select("messages", {"role", "content_json", "metadata_json", "created_timestamp"},
                          database->has_column("messages", "created_timestamp")
                              ? "WHERE session_id = ? ORDER BY created_timestamp, rowid"
                              : "WHERE session_id = ? ORDER BY rowid",
                          std::string_view(key)),
-        cat("session ", key), open->report, [&](Row& row) { add_row(row, *open, ledger); });
+        cat("session ", key), open->report,
+        [&](Row& row) { add_row(row, *open, ledger, repetitions); });
     if (database->has_column("usage_ledger", "session_id")) {
       for_each_row(database->select("usage_ledger", kGooseLedger,
                                     "WHERE session_id = ? ORDER BY rowid", std::string_view(key)),
@@ -281,14 +284,15 @@ class GooseTool final : public Tool {
     count_messages(*open);
     open->message = [database, info = open->session.info,
                      models = ledger.take_models()](std::span<const Node> nodes) {
-      const std::int64_t at = nodes.front().at;
-      const auto model = models.find(at);
-      return goose_message(*database, at, info, model == models.end() ? "" : model->second);
+      const Node& node = nodes.front();
+      const auto model = models.find(node.at);
+      return goose_message(*database, node, info, model == models.end() ? "" : model->second);
     };
     return open;
   }
 
-  static void add_row(const Row& row, OpenSession& open, Ledger& ledger) {
+  static void add_row(const Row& row, OpenSession& open, Ledger& ledger,
+                      goose::Repetitions& repetitions) {
     const std::string content = json_column(row, "content_json");
     if (content == "null") {
       return add_damage(open.report, {cat("messages row ", row.integer("row_number")), "not JSON",
@@ -297,7 +301,9 @@ class GooseTool final : public Tool {
     const std::string metadata = json_column(row, "metadata_json");
     Node node{.at = row.integer("row_number")};
     node.is_message = true;
-    node.is_injected = goose::is_injected_message(JsonView(metadata));
+    node.is_injected =
+        repetitions.is_next(row.text("role"), JsonView(content), JsonView(metadata)) ||
+        goose::is_injected_message(JsonView(metadata));
     const auto place = open.tree.add(node, content);
     if (place && !node.is_injected && row.text("role") == role::kAssistant) {
       ledger.add_answer(*place, time_column(row, "created_timestamp"));
