@@ -106,6 +106,25 @@ TEST_F(CrushTest, TheListOfProjectsLeadsToAll) {
   }
 }
 
+TEST_F(CrushTest, AttachedFilesAreRead) {
+  fill(kSchema);
+  fill(R"(
+INSERT INTO sessions VALUES('s1', NULL, 'One', 0, 0, 0, 0, 1, 1, NULL, NULL);
+INSERT INTO messages(id, session_id, role, parts, created_at, updated_at) VALUES
+ ('m1', 's1', 'user', '[{"type":"text","data":{"text":"See"}},{"type":"binary","data":{"Path":"a.txt",
+  "MIMEType":"text/plain","Data":"SGVsbG8K"}},{"type":"binary","data":{"Path":"b.txt","MIMEType":
+  "text/plain","Data":"/w=="}}]', 1, 1),
+ ('m2', 's1', 'tool', '[{"type":"tool_result","data":{"tool_call_id":"c1","content":"a","mime_type":
+  "application/pdf","data":"AAAA"}},{"type":"tool_result","data":{"tool_call_id":"c2","content":"b",
+  "mime_type":"audio/wav","data":"AAAA"}}]', 2, 2);
+)");
+  open("crush");
+  EXPECT_EQ(transcript("s1"),
+            (Lines{"user: See | Hello\n | ?binary",
+                   "tool: c1 = a | [application/pdf data:application/pdf;base64,AAAA] | c2 = b |"
+                   " ?tool_result"}));
+}
+
 TEST_F(CrushTest, ItIsRecognised) {
   fill(kSchema);
   EXPECT_EQ(must(source_kind_of(place().native()))->name, "crush");

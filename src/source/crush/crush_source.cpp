@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <set>
 
+#include "base/encode.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "source/database_place.h"
 #include "source/document_tool.h"
 #include "source/kinds.h"
@@ -15,12 +17,20 @@ namespace {
 
 constexpr std::string_view kCrush = "crush";
 
+bool is_image(std::string_view type) {
+  return type.starts_with("image/") || type == "application/pdf";
+}
+
+// An attached file.
 void add_binary(JsonView data, std::vector<Block>& blocks) {
   const std::string type = data["MIMEType"].text();
-  if (type.starts_with("image/") || type == "application/pdf") {
+  const auto text = type.starts_with("text/") ? base64_decode(data["Data"].text()) : std::nullopt;
+  if (is_image(type)) {
     ImageBlock image = image_of(type, data["Data"].text());
     add_unknown_members(image.extra, kCrush, data, {"Data", "MIMEType"});
     blocks.emplace_back(std::move(image));
+  } else if (text && utf8::is_valid(*text)) {
+    blocks.emplace_back(TextBlock{*text, unknown_members("attachment", data, {"Data"})});
   } else {
     blocks.emplace_back(UnknownBlock{"binary", raw_of(data)});
   }
@@ -31,8 +41,10 @@ void add_tool_result(JsonView data, std::vector<Block>& blocks) {
       data["tool_call_id"].text(), data["content"].text(), is_true(data["is_error"]),
       unknown_members(kCrush, data, {"tool_call_id", "content", "is_error", "data", "mime_type"})));
   const std::string type = data["mime_type"].text();
-  if (type.starts_with("image/") && !data["data"].text().empty()) {
-    blocks.emplace_back(image_of(type, data["data"].text()));
+  if (const std::string bytes = data["data"].text(); is_image(type) && !bytes.empty()) {
+    blocks.emplace_back(image_of(type, bytes));
+  } else if (!bytes.empty()) {
+    blocks.emplace_back(UnknownBlock{"tool_result", raw_of(data)});
   }
 }
 
