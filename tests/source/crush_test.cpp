@@ -106,6 +106,21 @@ TEST_F(CrushTest, TheListOfProjectsLeadsToAll) {
   }
 }
 
+TEST_F(CrushTest, WhatTheProgramAsksAfterACompactionIsInjected) {
+  fill(kSchema);
+  fill(
+      "INSERT INTO sessions VALUES('s1', NULL, '', 0, 0, 0, 0, 1, 1, NULL, NULL);"
+      "INSERT INTO messages(id, session_id, role, parts, created_at, updated_at) VALUES('m1', 's1',"
+      " 'user', '[{\"type\":\"text\",\"data\":{\"text\":\"The previous session was interrupted"
+      " because it got too long, the initial user request was: `Why?`\"}}]', 1, 1), ('m2', 's1',"
+      " 'user', '[{\"type\":\"text\",\"data\":{\"text\":\"And?\"}}]', 2, 2)");
+  open("crush");
+  const Lines lines = transcript("s1");
+  EXPECT_EQ(lines.at(0).substr(0, 19), "*user: The previous");
+  EXPECT_EQ(lines.at(1), "user: And?");
+  EXPECT_EQ(session("s1").info.title, "And?");
+}
+
 TEST_F(CrushTest, AttachedFilesAreRead) {
   fill(kSchema);
   fill(R"(

@@ -17,6 +17,10 @@ namespace {
 
 constexpr std::string_view kCrush = "crush";
 
+// How the prompt begins with which the program continues after a compaction.
+constexpr std::string_view kContinuation =
+    "The previous session was interrupted because it got too long, the initial user request was: `";
+
 bool is_image(std::string_view type) {
   return type.starts_with("image/") || type == "application/pdf";
 }
@@ -110,6 +114,10 @@ std::string question_of(std::string_view role, JsonView parts) {
   return text;
 }
 
+bool is_injected_message(std::string_view role, JsonView parts, bool is_summary) {
+  return is_summary || question_of(role, parts).starts_with(kContinuation);
+}
+
 }  // namespace
 }  // namespace reprise::source::crush
 
@@ -184,7 +192,8 @@ Result<Message> crush_message(Database& database, std::int64_t key) {
   }
   Message message = crush::message_of(row.text("role"), JsonView(parts));
   message.created_at = time_column(row, "created_at");
-  if (row.integer("is_summary_message") != 0) {
+  if (crush::is_injected_message(message.role, JsonView(parts),
+                                 row.integer("is_summary_message") != 0)) {
     mark_injected(message);
   } else if (message.role == role::kAssistant) {
     message.provider = row.text("provider");
@@ -201,14 +210,15 @@ void add_row(const Row& row, OpenSession& open) {
   }
   Node node{.at = row.integer("row_number")};
   node.is_message = true;
-  node.is_injected = row.integer("is_summary_message") != 0;
+  node.is_injected = crush::is_injected_message(row.text("role"), JsonView(parts),
+                                                row.integer("is_summary_message") != 0);
   open.tree.add(node, parts);
   SessionInfo& info = open.session.info;
   if (row.text("role") == role::kAssistant && !row.text("model").empty()) {
     info.model = row.text("model");
     info.provider = row.text("provider");
   }
-  if (info.title.empty()) {
+  if (info.title.empty() && !node.is_injected) {
     info.title = title_of(crush::question_of(row.text("role"), JsonView(parts)));
   }
 }
