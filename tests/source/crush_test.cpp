@@ -106,6 +106,18 @@ TEST_F(CrushTest, TheListOfProjectsLeadsToAll) {
   }
 }
 
+TEST_F(CrushTest, ProjectsWithTheSameDatabaseAreRead) {
+  fill(kSchema);
+  fill("INSERT INTO sessions VALUES('s1', NULL, 'One', 0, 0, 0, 0, 1, 1, NULL, NULL)");
+  const std::string data = (place() / ".crush").native();
+  write("list/projects.json",
+        {cat("{'projects':[{'path':'", place().native(), "/sub','data_dir':'", data, "'},{'path':'",
+             place().native(), "','data_dir':'", data, "'}]}")});
+  open("crush", "list");
+  EXPECT_EQ(sessions(), Lines{"s1 One (0)"});
+  EXPECT_EQ(session("s1").info.working_dir, place().native());
+}
+
 TEST_F(CrushTest, WhatTheProgramAsksAfterACompactionIsInjected) {
   fill(kSchema);
   fill(

@@ -131,6 +131,7 @@ constexpr std::array<std::string_view, 2> kCrushTables = {"sessions", "messages"
 constexpr std::array<TableSignature, 2> kCrushMarks = {
     {{"sessions", "prompt_tokens"}, {"messages", "finished_at"}}};
 constexpr std::string_view kTitlePrefix = "title-";
+constexpr std::string_view kDataFolder = ".crush";  // in the project's
 
 const std::initializer_list<std::string_view> kCrushSession = {"id",
                                                                "parent_session_id",
@@ -319,7 +320,7 @@ Result<std::optional<fs::path>> crush_database(const fs::path& place) {
   if (!has_folder) {
     return place;
   }
-  for (const fs::path& file : {place / "crush.db", place / ".crush" / "crush.db"}) {
+  for (const fs::path& file : {place / "crush.db", place / kDataFolder / "crush.db"}) {
     REPRISE_ASSIGN(const bool has_file, file_exists(file));
     if (has_file) {
       return file;
@@ -330,7 +331,7 @@ Result<std::optional<fs::path>> crush_database(const fs::path& place) {
 
 Project project_of(const fs::path& database) {
   const fs::path folder = database.parent_path();
-  const bool is_inside = folder.filename() == ".crush";
+  const bool is_inside = folder.filename() == kDataFolder;
   return {DatabasePlace(database, kCrushTables),
           (is_inside ? folder.parent_path() : folder).native()};
 }
@@ -344,9 +345,16 @@ Result<std::vector<Project>> listed_projects(const fs::path& file) {
   (root.is(json::Kind::array) ? root : root["projects"]).each([&](JsonView one) {
     const std::string path = one["path"].text();
     const std::string data = one["data_dir"].text();
-    const fs::path folder = fs::path(path) / (data.empty() ? ".crush" : data);
-    if (file_exists(folder / "crush.db").value_or(true)) {  // listing it reports the error
-      projects.push_back({DatabasePlace(folder / "crush.db", kCrushTables), path});
+    const fs::path folder = fs::path(path) / (data.empty() ? std::string(kDataFolder) : data);
+    const fs::path database = folder.lexically_normal() / "crush.db";
+    // Projects in subfolders may have the same one.
+    const bool is_known = std::ranges::any_of(
+        projects, [&](const Project& known) { return known.database.file() == database; });
+    if (!is_known && file_exists(database).value_or(true)) {  // listing it reports the error
+      projects.push_back(project_of(database));
+      if (database.parent_path().filename() != kDataFolder) {
+        projects.back().folder = path;
+      }
     }
   });
   return projects;
