@@ -133,6 +133,19 @@ TEST_F(CrushTest, WhatTheProgramAsksAfterACompactionIsInjected) {
   EXPECT_EQ(session("s1").info.title, "And?");
 }
 
+TEST_F(CrushTest, TheCostOfSubAgentsIsTheirs) {
+  fill(kSchema);
+  fill(R"(
+INSERT INTO sessions VALUES('s1', NULL, 'One', 0, 0, 0, 0.75, 1, 1, NULL, NULL),
+ ('m$$a', 's1', 'Agent', 0, 0, 0, 0.25, 1, 1, NULL, NULL),
+ ('m$$b', 's1', 'Agent', 0, 0, 0, 0.125, 1, 1, NULL, NULL),
+ ('s2', NULL, 'Two', 0, 0, 0, 0.5, 1, 1, NULL, NULL);
+)");
+  open("crush");
+  EXPECT_EQ(session("s1").usage.cost->str(), "0.375");
+  EXPECT_EQ(session("s2").usage.cost->str(), "0.5");
+}
+
 TEST_F(CrushTest, AttachedFilesAreRead) {
   fill(kSchema);
   fill(R"(

@@ -168,6 +168,19 @@ Session crush_session(const Row& row, const Project& project) {
   return session;
 }
 
+// The tool adds the cost of a sub-agent's session to that of the session that started it.
+void subtract_children(Database& database, std::string_view id, OpenSession& open) {
+  std::optional<Money>& cost = open.session.usage.cost;
+  if (!cost || !database.has_column("sessions", "parent_session_id")) {
+    return;
+  }
+  for_each_row(database.select("sessions", {"cost"}, "WHERE parent_session_id = ?", id), "sessions",
+               open.report, [&](const Row& row) {
+                 const Money part = Money::parse(row.text("cost")).value_or(Money{});
+                 cost->nanos = std::max<std::int64_t>(cost->nanos - part.nanos, 0);
+               });
+}
+
 std::vector<Todo> todos_of_row(const Row& row) {
   std::vector<Todo> todos;
   const std::string list = json_column(row, "todos");
@@ -297,6 +310,7 @@ class CrushTool final : public Tool {
       return nullptr;
     }
     open->report = std::move(report);
+    subtract_children(*database, key, *open);
     for_each_row(
         database->select("messages", {"role", "parts", "model", "provider", "is_summary_message"},
                          database->has_column("messages", "created_at")
