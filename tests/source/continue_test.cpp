@@ -92,6 +92,19 @@ TEST_F(ContinueTest, MessagesHaveTheUsageAndTheModelOfTheirRequests) {
   EXPECT_EQ(session("s1").usage.input.value, 160);
 }
 
+TEST_F(ContinueTest, ASummaryThatReplacedMessagesIsInjected) {
+  write("s1.json",
+        {"{'sessionId':'s1','title':'New Session','chatModelTitle':'Model','history':["
+         "{'message':{'role':'assistant','content':'They met.'},'conversationSummary':'They met.'},"
+         "{'message':{'role':'user','content':'And?'}},"
+         "{'message':{'role':'assistant','content':'So.'},'conversationSummary':'They met again.'}"
+         "]}"});
+  open("continue", "s1.json");
+  EXPECT_EQ(transcript("s1"), (Lines{"*assistant: They met.", "user: And?", "assistant: So."}));
+  EXPECT_EQ(session("s1").info.title, "And?");
+  EXPECT_EQ(session("s1").info.model, "Model");
+}
+
 TEST_F(ContinueTest, ACutFileHasWhatIsWhole) {
   write("s1.json", {"{'sessionId':'s1','title':'T','history':[{'message':{'role':'user','content':"
                     "'Hi'}},{'message':{'role':'assistant','conte"});

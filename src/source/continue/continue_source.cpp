@@ -133,6 +133,12 @@ void set_usage(OpenSession& open, const Usage& total) {
   }
 }
 
+// A summary that replaced the messages before it; summaries are also added to other messages.
+bool replaces_history(JsonView item) {
+  const std::string summary = item["conversationSummary"].text();
+  return !summary.empty() && item["message"]["content"].text() == summary;
+}
+
 Message message_of_item(JsonView item) {
   const JsonView json = item["message"];
   const std::string role = json["role"].text();
@@ -147,7 +153,7 @@ Message message_of_item(JsonView item) {
   }
   add_tool_calls(json["toolCalls"], message.blocks);
   message.model = json["usage"]["model"].text();
-  if (role == role::kSystem) {
+  if (role == role::kSystem || replaces_history(item)) {
     mark_injected(message);
   }
   // "editorState" duplicates the text.
@@ -181,7 +187,7 @@ void take_item(JsonView item, std::string_view text, const std::set<std::string>
     return add_damage(open.report, {"history", "not a message", std::string(item.raw())});
   }
   Node node = node_in(text, item);
-  node.is_injected = message["role"].text() == role::kSystem;
+  node.is_injected = message["role"].text() == role::kSystem || replaces_history(item);
   node.usage = note_usage(open.usages, usage_in(message["usage"]));
   open.tree.add(node, item.raw());
   if (has_own_results(item, answered)) {
