@@ -105,6 +105,13 @@ TEST_F(ContinueTest, ASummaryThatReplacedMessagesIsInjected) {
   EXPECT_EQ(session("s1").info.model, "Model");
 }
 
+TEST_F(ContinueTest, ReasoningBesideAnAnswerIsItsThinking) {
+  write("s1.json", {"{'sessionId':'s1','title':'T','history':[{'message':{'role':'assistant',"
+                    "'content':'So.'},'reasoning':{'active':false,'text':'hm','startAt':1}}]}"});
+  open("continue", "s1.json");
+  EXPECT_EQ(transcript("s1"), Lines{"assistant: (thinking) hm | So."});
+}
+
 TEST_F(ContinueTest, ACutFileHasWhatIsWhole) {
   write("s1.json", {"{'sessionId':'s1','title':'T','history':[{'message':{'role':'user','content':"
                     "'Hi'}},{'message':{'role':'assistant','conte"});

@@ -143,6 +143,11 @@ Message message_of_item(JsonView item) {
   const JsonView json = item["message"];
   const std::string role = json["role"].text();
   Message message{.role = role == "thinking" ? std::string(role::kAssistant) : role};
+  if (const JsonView reasoning = item["reasoning"];
+      role == role::kAssistant && !reasoning["text"].text().empty()) {
+    message.blocks.emplace_back(ThinkingBlock{reasoning["text"].text(), "",
+                                              unknown_members(kContinue, reasoning, {"text"})});
+  }
   add_content(json["content"], message.blocks);
   if (role == "thinking") {
     const std::string text = plain_text(message);
@@ -157,7 +162,8 @@ Message message_of_item(JsonView item) {
     mark_injected(message);
   }
   // "editorState" duplicates the text.
-  add_unknown_members(message.extra, kContinue, item, {"message", "editorState", "toolCallStates"});
+  add_unknown_members(message.extra, kContinue, item,
+                      {"message", "editorState", "toolCallStates", "reasoning"});
   return message;
 }
 
