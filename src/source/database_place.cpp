@@ -17,9 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBeginningMax = 1U << 20;
 constexpr std::string_view kDatabaseMark = "SQLite format 3";
-// A slow copy is reused for this many times as long as it took to make.
-constexpr int kCopyReuseFactor = 10;
-constexpr std::chrono::milliseconds kQuickCopy{50};
 
 // "" if there is no such file.
 Result<std::string> beginning_of(const fs::path& file) {
@@ -40,24 +37,19 @@ Result<std::shared_ptr<Database>> DatabasePlace::refresh() {
   if (copy_ && state == state_) {
     return copy_;
   }
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = ReuseTime::Clock::now();
   REPRISE_ASSIGN(copy_, Database::open(file_, tables_));
   state_ = std::move(state);
-  const auto now = std::chrono::steady_clock::now();
-  const auto took = now - start;
-  fresh_until_ = took < kQuickCopy ? now : now + kCopyReuseFactor * took;
+  reuse_.begin(start);
   return copy_;
 }
 
 Result<std::shared_ptr<Database>> DatabasePlace::current() {
-  return copy_ && std::chrono::steady_clock::now() < fresh_until_
-             ? Result<std::shared_ptr<Database>>(copy_)
-             : refresh();
+  return copy_ && !reuse_.is_over() ? Result<std::shared_ptr<Database>>(copy_) : refresh();
 }
 
 std::string DatabasePlace::state() {
-  return copy_ && std::chrono::steady_clock::now() < fresh_until_ ? state_
-                                                                  : sqlite::foreign_state(file_);
+  return copy_ && !reuse_.is_over() ? state_ : sqlite::foreign_state(file_);
 }
 
 Result<bool> is_database_with(const fs::path& file, std::span<const TableSignature> signatures) {
@@ -78,7 +70,8 @@ Result<bool> is_database_with(const fs::path& file, std::span<const TableSignatu
     tables.push_back(signature.table);
   }
   const auto database = Database::open(file, tables);
-  if (!database && database.error().code == Code::io) {
+  if (!database && database.error().code != Code::corrupt &&
+      database.error().code != Code::not_found) {
     return std::unexpected(database.error());
   }
   // A damaged database is not recognised.

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "reprise/source.h"
+#include "source/reuse_time.h"
 #include "store/sqlite/connection.h"  // IWYU pragma: export
 #include "store/sqlite/foreign.h"     // IWYU pragma: export
 
@@ -35,7 +36,7 @@ class DatabasePlace {
   std::span<const std::string_view> tables_;
   std::shared_ptr<Database> copy_;
   std::string state_;
-  std::chrono::steady_clock::time_point fresh_until_;
+  ReuseTime reuse_;
 };
 
 // A table and a column that it must have: {"session", "slug"}. is_database_with() checks for all.

@@ -23,8 +23,10 @@ void parallel_for(std::size_t count, std::size_t per_thread, const Work& work) {
       work(i);
     }
   };
-  const std::size_t wanted =
-      std::min<std::size_t>({kThreadsMax, std::thread::hardware_concurrency(), count / per_thread});
+  std::size_t wanted = std::min(kThreadsMax, count / per_thread);
+  if (wanted > 1) {  // counting the processors takes longer than listing a small folder
+    wanted = std::min<std::size_t>(wanted, std::thread::hardware_concurrency());
+  }
   std::vector<std::future<void>> threads;
   for (std::size_t i = 1; i < wanted; ++i) {
     // Deferred where no thread can be created.

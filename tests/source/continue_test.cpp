@@ -35,7 +35,8 @@ TEST_F(ContinueTest, MessagesWithTheirCallsAndResults) {
                    "assistant: So."}));
   EXPECT_EQ(damage("s1").size(), 1U);
   EXPECT_EQ(must(source().list({})).damage.size(), 2U);
-  EXPECT_EQ(session("s1").usage.output.value, 4);
+  EXPECT_EQ(session("s1").usage.output.value, 50) << "some requests have no message";
+  EXPECT_FALSE(session("s1").usage.cost) << "the messages are priced";
   EXPECT_EQ(session("s1").info.working_dir, "/home/a/x");
 }
 
@@ -66,6 +67,49 @@ TEST_F(ContinueTest, CallsThatFailedOrWereCancelledAreErrors) {
   open("continue", "s1.json");
   EXPECT_EQ(transcript("s1").at(1),
             "tool: done = x | errored failed: x | canceled failed: x | generating = x");
+}
+
+// The program `cn` writes it as the server sent it.
+TEST_F(ContinueTest, MessagesHaveTheUsageAndTheModelOfTheirRequests) {
+  write("s1.json",
+        {"{'sessionId':'s1','title':'T','history':["
+         "{'message':{'role':'assistant','content':'A','usage':{'prompt_tokens':100,"
+         "'completion_tokens':20,'total_tokens':120,'prompt_tokens_details':{'cached_tokens':40},"
+         "'completion_tokens_details':{'reasoning_tokens':5},'model':'m','cost_cents':0}}},"
+         "{'message':{'role':'assistant','content':'B','usage':{'prompt_tokens':3,"
+         "'completion_tokens':1,'prompt_tokens_details':{'cached_tokens':50,'cache_read_tokens':50,"
+         "'cache_write_tokens':7},'model':'n'}}}],"
+         "'usage':{'promptTokens':113,'completionTokens':21,'totalCost':0.5}}"});
+  open("continue", "s1.json");
+  const auto messages = must(read_all(source(), must(SessionId::parse("s1"))));
+  Usage first{.input = {100}, .output = {20}, .reasoning = {5}, .cached = {40}};
+  first.request_id = messages.at(0).usage->request_id;
+  EXPECT_EQ(messages.at(0).usage, first);
+  EXPECT_EQ(messages.at(0).model, "m");
+  EXPECT_EQ(messages.at(1).usage->input.value, 60) << "not included by this provider";
+  EXPECT_EQ(messages.at(1).usage->cache_written.value, 7);
+  EXPECT_EQ(session("s1").info.model, "n");
+  EXPECT_EQ(session("s1").usage.input.value, 160);
+}
+
+TEST_F(ContinueTest, ASummaryThatReplacedMessagesIsInjected) {
+  write("s1.json",
+        {"{'sessionId':'s1','title':'New Session','chatModelTitle':'Model','history':["
+         "{'message':{'role':'assistant','content':'They met.'},'conversationSummary':'They met.'},"
+         "{'message':{'role':'user','content':'And?'}},"
+         "{'message':{'role':'assistant','content':'So.'},'conversationSummary':'They met again.'}"
+         "]}"});
+  open("continue", "s1.json");
+  EXPECT_EQ(transcript("s1"), (Lines{"*assistant: They met.", "user: And?", "assistant: So."}));
+  EXPECT_EQ(session("s1").info.title, "And?");
+  EXPECT_EQ(session("s1").info.model, "Model");
+}
+
+TEST_F(ContinueTest, ReasoningBesideAnAnswerIsItsThinking) {
+  write("s1.json", {"{'sessionId':'s1','title':'T','history':[{'message':{'role':'assistant',"
+                    "'content':'So.'},'reasoning':{'active':false,'text':'hm','startAt':1}}]}"});
+  open("continue", "s1.json");
+  EXPECT_EQ(transcript("s1"), Lines{"assistant: (thinking) hm | So."});
 }
 
 TEST_F(ContinueTest, ACutFileHasWhatIsWhole) {

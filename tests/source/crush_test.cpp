@@ -121,6 +121,65 @@ TEST_F(CrushTest, ProjectsAreAddedWhileItIsOpen) {
   EXPECT_EQ(must(source->list({})).sessions.size(), 1U);
 }
 
+TEST_F(CrushTest, ProjectsWithTheSameDatabaseAreRead) {
+  fill(kSchema);
+  fill("INSERT INTO sessions VALUES('s1', NULL, 'One', 0, 0, 0, 0, 1, 1, NULL, NULL)");
+  const std::string data = (place() / ".crush").native();
+  write("list/projects.json",
+        {cat("{'projects':[{'path':'", place().native(), "/sub','data_dir':'", data, "'},{'path':'",
+             place().native(), "','data_dir':'", data, "'}]}")});
+  open("crush", "list");
+  EXPECT_EQ(sessions(), Lines{"s1 One (0)"});
+  EXPECT_EQ(session("s1").info.working_dir, place().native());
+}
+
+TEST_F(CrushTest, WhatTheProgramAsksAfterACompactionIsInjected) {
+  fill(kSchema);
+  fill(
+      "INSERT INTO sessions VALUES('s1', NULL, '', 0, 0, 0, 0, 1, 1, NULL, NULL);"
+      "INSERT INTO messages(id, session_id, role, parts, created_at, updated_at) VALUES('m1', 's1',"
+      " 'user', '[{\"type\":\"text\",\"data\":{\"text\":\"The previous session was interrupted"
+      " because it got too long, the initial user request was: `Why?`\"}}]', 1, 1), ('m2', 's1',"
+      " 'user', '[{\"type\":\"text\",\"data\":{\"text\":\"And?\"}}]', 2, 2)");
+  open("crush");
+  const Lines lines = transcript("s1");
+  EXPECT_EQ(lines.at(0).substr(0, 19), "*user: The previous");
+  EXPECT_EQ(lines.at(1), "user: And?");
+  EXPECT_EQ(session("s1").info.title, "And?");
+}
+
+TEST_F(CrushTest, TheCostOfSubAgentsIsTheirs) {
+  fill(kSchema);
+  fill(R"(
+INSERT INTO sessions VALUES('s1', NULL, 'One', 0, 0, 0, 0.75, 1, 1, NULL, NULL),
+ ('m$$a', 's1', 'Agent', 0, 0, 0, 0.25, 1, 1, NULL, NULL),
+ ('m$$b', 's1', 'Agent', 0, 0, 0, 0.125, 1, 1, NULL, NULL),
+ ('s2', NULL, 'Two', 0, 0, 0, 0.5, 1, 1, NULL, NULL);
+)");
+  open("crush");
+  EXPECT_EQ(session("s1").usage.cost->str(), "0.375");
+  EXPECT_EQ(session("s2").usage.cost->str(), "0.5");
+}
+
+TEST_F(CrushTest, AttachedFilesAreRead) {
+  fill(kSchema);
+  fill(R"(
+INSERT INTO sessions VALUES('s1', NULL, 'One', 0, 0, 0, 0, 1, 1, NULL, NULL);
+INSERT INTO messages(id, session_id, role, parts, created_at, updated_at) VALUES
+ ('m1', 's1', 'user', '[{"type":"text","data":{"text":"See"}},{"type":"binary","data":{"Path":"a.txt",
+  "MIMEType":"text/plain","Data":"SGVsbG8K"}},{"type":"binary","data":{"Path":"b.txt","MIMEType":
+  "text/plain","Data":"/w=="}}]', 1, 1),
+ ('m2', 's1', 'tool', '[{"type":"tool_result","data":{"tool_call_id":"c1","content":"a","mime_type":
+  "application/pdf","data":"AAAA"}},{"type":"tool_result","data":{"tool_call_id":"c2","content":"b",
+  "mime_type":"audio/wav","data":"AAAA"}}]', 2, 2);
+)");
+  open("crush");
+  EXPECT_EQ(transcript("s1"),
+            (Lines{"user: See | Hello\n | ?binary",
+                   "tool: c1 = a | [application/pdf data:application/pdf;base64,AAAA] | c2 = b |"
+                   " ?tool_result"}));
+}
+
 TEST_F(CrushTest, ItIsRecognised) {
   fill(kSchema);
   EXPECT_EQ(must(source_kind_of(place().native()))->name, "crush");

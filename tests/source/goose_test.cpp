@@ -16,7 +16,8 @@ CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT NOT NULL DEFAULT '', descr
   DEFAULT '', user_set_name BOOLEAN DEFAULT FALSE, session_type TEXT NOT NULL DEFAULT 'user',
   working_dir TEXT NOT NULL, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP,
   extension_data TEXT DEFAULT '{}', total_tokens INTEGER, accumulated_input_tokens INTEGER,
-  accumulated_output_tokens INTEGER, accumulated_cost REAL, provider_name TEXT,
+  accumulated_output_tokens INTEGER, accumulated_cache_read_tokens INTEGER,
+  accumulated_cache_write_tokens INTEGER, accumulated_cost REAL, provider_name TEXT,
   model_config_json TEXT, archived_at TIMESTAMP, parent_session_id TEXT);
 CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, message_id TEXT, session_id TEXT NOT NULL
   REFERENCES sessions(id), role TEXT NOT NULL, content_json TEXT NOT NULL,
@@ -34,9 +35,10 @@ TEST_F(GooseTest, MessagesWithTheirCallsAndResults) {
   fill(kSchema);
   fill(R"(
 INSERT INTO sessions(id, name, working_dir, created_at, updated_at, provider_name, model_config_json,
-  accumulated_input_tokens, accumulated_output_tokens, accumulated_cost) VALUES('20260102_1', 'Named',
+  accumulated_input_tokens, accumulated_output_tokens, accumulated_cache_read_tokens,
+  accumulated_cache_write_tokens, accumulated_cost) VALUES('20260102_1', 'Named',
   '/home/a/x', '2026-01-02 03:04:05', '2026-01-02 03:05:05', 'anthropic', '{"model_name":"c-1"}', 30, 9,
-  0.5);
+  8, 7, 0.5);
 INSERT INTO sessions(id, working_dir, session_type) VALUES('20260102_2', '/x', 'sub_agent');
 INSERT INTO sessions(id, working_dir, session_type) VALUES('20260102_3', '/x', 'hidden');
 INSERT INTO messages(session_id, role, content_json, created_timestamp, metadata_json) VALUES
@@ -65,6 +67,8 @@ INSERT INTO messages(session_id, role, content_json, created_timestamp, metadata
   EXPECT_EQ(damage("20260102_1").size(), 1U);
   const Session found = session("20260102_1");
   EXPECT_EQ(found.usage.input.value, 30);
+  EXPECT_EQ(found.usage.cached.value, 8);
+  EXPECT_EQ(found.usage.cache_written.value, 7);
   EXPECT_EQ(found.usage.cost->str(), "0.5");
   EXPECT_EQ(found.info.model, "c-1");
   EXPECT_EQ(format_time(found.info.created_at), "2026-01-02T03:04:05Z");
@@ -74,22 +78,23 @@ TEST_F(GooseTest, TheLedgerTellsWhatEachAnswerCost) {
   fill(kSchema);
   fill(R"(
 CREATE TABLE usage_ledger (id INTEGER PRIMARY KEY, session_id TEXT, created_timestamp INTEGER,
-  model TEXT, input_tokens INTEGER, output_tokens INTEGER, cache_read_input_tokens INTEGER,
-  cost REAL, is_compaction BOOLEAN);
+  model TEXT, input_tokens INTEGER, output_tokens INTEGER, cache_read_tokens INTEGER,
+  cache_write_tokens INTEGER, cost REAL, is_compaction BOOLEAN);
 INSERT INTO sessions(id, working_dir, accumulated_input_tokens) VALUES('1', '/x', 99);
 INSERT INTO messages(session_id, role, content_json, created_timestamp) VALUES
  ('1', 'user', '[{"type":"text","text":"Why?"}]', 1767323045),
  ('1', 'assistant', '[{"type":"text","text":"So."}]', 1767323046),
  ('1', 'assistant', '[{"type":"text","text":"And so."}]', 1767323050);
 INSERT INTO usage_ledger(session_id, created_timestamp, input_tokens, output_tokens,
-  cache_read_input_tokens, cost) VALUES
- ('1', 1767323046, 10, 1, 4, 0.25), ('1', 1767323051, 20, 2, 0, 0.5), ('1', 1767323052, 5, 1, 0, NULL),
- ('2', 1767323046, 1000, 1000, 0, NULL);
+  cache_read_tokens, cache_write_tokens, cost) VALUES
+ ('1', 1767323046, 10, 1, 4, 3, 0.25), ('1', 1767323051, 20, 2, 0, 0, 0.5),
+ ('1', 1767323052, 5, 1, 0, 0, NULL), ('2', 1767323046, 1000, 1000, 0, 0, NULL);
 )");
   open("goose");
   const Session found = session("1");
   EXPECT_EQ(found.usage.input.value, 35);
   EXPECT_EQ(found.usage.cached.value, 4);
+  EXPECT_EQ(found.usage.cache_written.value, 3);
   EXPECT_EQ(found.usage.cost->str(), "0.75");
   const auto messages = must(read_all(source(), must(SessionId::parse("1"))));
   EXPECT_FALSE(messages.at(0).usage);
@@ -116,6 +121,37 @@ INSERT INTO usage_ledger(session_id, created_timestamp, model, is_compaction) VA
   const auto messages = must(read_all(source(), must(SessionId::parse("1"))));
   EXPECT_EQ(messages.at(1).model, "first");
   EXPECT_EQ(messages.at(2).model, "last");
+}
+
+// Where the user sees the original.
+TEST_F(GooseTest, AQuestionThatTheProgramRepeatsAfterACompactionIsInjected) {
+  constexpr std::string_view kHidden = R"({"userVisible":false,"agentVisible":false})";
+  constexpr std::string_view kForUser = R"({"userVisible":true,"agentVisible":false})";
+  constexpr std::string_view kForAgent = R"({"userVisible":false,"agentVisible":true})";
+  fill(kSchema);
+  fill("INSERT INTO sessions(id, working_dir) VALUES('1', '/x')");
+  const auto add = [this](std::string_view role, std::string_view text,
+                          std::string_view who = "{}") {
+    fill(
+        cat("INSERT INTO messages(session_id, role, content_json, created_timestamp,"
+            " metadata_json) VALUES('1', '",
+            role, "', '[{\"type\":\"text\",\"text\":\"", text, "\"}]', 1, '", who, "')"));
+  };
+  add("user", "Why?", kForUser);
+  add("assistant", "Let me see.", kForUser);
+  add("user", "They met.", kForAgent);
+  add("assistant", "Continue.", kForAgent);
+  add("user", "Why?");
+  add("assistant", "So.");
+  add("user", "And?", kHidden);  // during the question, which only the repetition shows
+  add("user", "They met again.", kForAgent);
+  add("user", "And?");
+  add("user", "And?");
+  open("goose");
+  EXPECT_EQ(transcript("1"),
+            (Lines{"user: Why?", "assistant: Let me see.", "*user: They met.",
+                   "*assistant: Continue.", "*user: Why?", "assistant: So.", "*user: And?",
+                   "*user: They met again.", "user: And?", "user: And?"}));
 }
 
 TEST_F(GooseTest, AnOlderSchemaIsRead) {
@@ -164,6 +200,20 @@ TEST_F(GooseTest, AnExportIsRead) {
   EXPECT_EQ(transcript("20260102_1"), (Lines{"user: Why?", "assistant: So."}));
   EXPECT_EQ(metadata("20260102_1"), "Named|p|m|/x|2026-01-02T03:04:05Z|2026-01-02T03:05:05Z");
   EXPECT_EQ(session("20260102_1").usage.input.value, 7);
+}
+
+TEST_F(GooseTest, AnExportOfANewerVersionHasItsUsage) {
+  append("export.json", R"({
+  "id": "20260102_1", "working_dir": "/x", "name": "Named", "archived_at": "2026-01-02T03:06:05Z",
+  "usage": {"input_tokens": 1}, "accumulated_usage": {"input_tokens": 70, "output_tokens": 6,
+    "cache_read_input_tokens": 50, "cache_write_input_tokens": 10},
+  "conversation": [{"role": "user", "created": 1, "content": [{"type": "text", "text": "Why?"}]}]
+})");
+  open("goose", "export.json");
+  const Session found = session("20260102_1");
+  EXPECT_EQ(found.usage,
+            (Usage{.input = {70}, .output = {6}, .cached = {50}, .cache_written = {10}}));
+  EXPECT_EQ(found.info.state, SessionState::archived);
 }
 
 TEST_F(GooseTest, ItIsRecognised) {

@@ -28,11 +28,14 @@ TEST_F(OpenSource, TheDefaultLocationIsThatOfTheFirstVariableThatIsSet) {
   EXPECT_EQ(with({}), std::nullopt);
 }
 
-TEST_F(OpenSource, CopilotHasAVariable) {
-  EXPECT_EQ(
-      default_location(kind("copilot"),
-                       [](std::string_view name) { return std::optional(std::string(name)); }),
-      path("COPILOT_HOME"));
+TEST_F(OpenSource, ToolsHaveVariables) {
+  const auto with_all = [](std::string_view name) {
+    return default_location(
+        kind(name), [](std::string_view variable) { return std::optional(std::string(variable)); });
+  };
+  EXPECT_EQ(with_all("copilot"), path("COPILOT_HOME"));
+  EXPECT_EQ(with_all("crush"), path("CRUSH_GLOBAL_DATA"));
+  EXPECT_EQ(with_all("goose"), path("GOOSE_PATH_ROOT/data/sessions"));
 }
 
 // Many files of the folder are no sessions.

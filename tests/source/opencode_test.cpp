@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
@@ -160,6 +161,22 @@ TEST_F(OpencodeTest, SubAgentsAreChildrenAndWhatWasUndoneIsAFork) {
   EXPECT_EQ(parent->value.text(), "\"ses_1\"");
 }
 
+TEST_F(OpencodeTest, APartOfAnAnswerMayBeUndone) {
+  session_row("ses_1", "Talk", "'{\"messageID\":\"msg_2\",\"partID\":\"prt_3\"}'");
+  question("ses_1", "msg_1", "One");
+  message_row("ses_1", "msg_2", "{'role':'assistant','time':{'created':1,'completed':2}}");
+  part_row("msg_2", "prt_1", "{'type':'text','text':'A'}");
+  part_row("msg_2", "prt_2",
+           "{'type':'tool','callID':'c','tool':'bash','state':{'status':'completed','input':{},"
+           "'output':'done'}}");
+  part_row("msg_2", "prt_3", "{'type':'text','text':'B'}");
+  question("ses_1", "msg_3", "Two");
+  open("opencode");
+  EXPECT_EQ(transcript("ses_1"),
+            (Lines{"user: One", "assistant: A | call bash c {}", "tool: c = done"}));
+  EXPECT_EQ(sessions(true).size(), 2U);
+}
+
 TEST_F(OpencodeTest, WhatTheProgramSaidIsMarkedAndCompactionKeepsBoth) {
   session_row("ses_1", "Talk");
   message_row("ses_1", "msg_1", "{'role':'user'}");
@@ -280,6 +297,78 @@ TEST_F(OpencodeTest, ADamagedDatabaseDoesNotHideTheOthers) {
   EXPECT_EQ(must(source().list({})).damage.size(), 1U);
   EXPECT_EQ(transcript("ses_1"), Lines{"user: Why?"});
   EXPECT_FALSE(source().find(must(SessionId::parse("ses_2")))) << "it may be in another one";
+}
+
+TEST_F(OpencodeTest, DatabasesThatCannotBeOpenedDoNotHideTheOthers) {
+  session_row("ses_1", "Talk");
+  database_.reset();
+  for (const char* const name : {"opencode-a.db", "other.db"}) {
+    std::filesystem::copy_file(place() / "opencode.db", place() / name);
+    std::filesystem::create_symlink("nowhere", place() / cat(name, "-wal"));
+  }
+  std::ofstream(place() / "opencode-b.db") << std::string(5000, 'x');
+  PlainDatabase(place() / "opencode-c.db").run("CREATE TABLE other(x)");
+  EXPECT_EQ(must(source_kind_of(place().native()))->name, "opencode");
+  open("opencode");
+  EXPECT_EQ(sessions(), Lines{"ses_1 Talk (0+)"});
+  EXPECT_EQ(must(source().list({})).damage.size(), 3U);
+  EXPECT_FALSE(source().find(must(SessionId::parse("ses_2")))) << "it may be in another one";
+}
+
+TEST_F(OpencodeTest, ADatabaseThatCannotBeOpenedIsAnErrorWhereItIsTheOnlyOne) {
+  session_row("ses_1", "Talk");
+  database_.reset();
+  std::filesystem::create_symlink("nowhere", place() / "opencode.db-wal");
+  EXPECT_FALSE(source_kind_of(place().native()));
+  open("opencode");
+  EXPECT_FALSE(source().list({}));
+}
+
+TEST_F(OpencodeTest, RequestsThatAForkRepeatsAreTheSame) {
+  for (const std::string id : {"ses_1", "ses_2"}) {
+    session_row(id, "Talk");
+    question(id, id + "_1", "Why?");
+    answer(id, id + "_2", "So.");
+    answer(id, id + "_3", "More.", "'created':1763600001000,'completed':1763600002000");
+  }
+  open("opencode");
+  std::set<std::string> requests;
+  for (const std::string id : {"ses_1", "ses_2"}) {
+    EXPECT_EQ(session(id).usage.input.value, 36);
+    for (const Message& message : must(read_all(source(), must(SessionId::parse(id))))) {
+      requests.insert(message.usage ? message.usage->request_id : "");
+    }
+  }
+  EXPECT_EQ(requests.size(), 3U) << "with that of the questions";
+}
+
+TEST_F(OpencodeTest, AnAnswerAtTheTokenLimitIsCut) {
+  session_row("ses_1", "Talk");
+  answer("ses_1", "msg_1", "A", "'created':1,'completed':2", ",'finish':'length'");
+  answer("ses_1", "msg_2", "B", "'created':1,'completed':2",
+         ",'error':{'name':'MessageOutputLengthError'}");
+  answer("ses_1", "msg_3", "C", "'created':1,'completed':2", ",'finish':'stop'");
+  open("opencode");
+  EXPECT_EQ(transcript("ses_1"),
+            (Lines{"assistant (cut): A", "assistant (cut): B", "assistant: C"}));
+}
+
+TEST_F(OpencodeTest, FilesRemovedDuringReadingAreStillRead) {
+  write("storage/session/p/ses_1.json", {"{'title':'Files'}"});
+  for (const std::string id : {"1", "2"}) {
+    write(cat("storage/message/ses_1/msg_", id, ".json"), {"{'role':'user'}"});
+    write(cat("storage/part/msg_", id, "/prt_1.json"), {cat("{'type':'text','text':'", id, "'}")});
+  }
+  open("opencode");
+  Lines texts;
+  const auto report = must(source().read(must(SessionId::parse("ses_1")), {}, [&](Message&& one) {
+    std::filesystem::remove_all(place() / "storage/message");
+    texts.push_back(plain_text(one));
+    return Flow::proceed;
+  }));
+  append("noted", "");
+  EXPECT_EQ(texts, (Lines{"1", "2"}));
+  EXPECT_EQ(report.damage.size(), 0U);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <set>
 
 #include "base/file.h"
@@ -6,6 +8,7 @@
 #include "source/document_tool.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
+#include "store/usage_sum.h"
 
 namespace reprise::source {
 namespace {
@@ -13,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kContinue = "continue";
-constexpr std::string_view kUntitled = "Untitled Session";
+constexpr std::string_view kUntitled[] = {"Untitled Session", "New Session"};
 
 // The path in a "file:" URI; any other text unchanged.
 std::string path_of_uri(std::string_view uri) {
@@ -78,19 +81,73 @@ Message results_of(JsonView item) {
   return message;
 }
 
+// The members of usage: the program's own, or those of the OpenAI API, which `cn` writes in
+// messages.
+struct UsageNames {
+  std::string_view prompt;
+  std::string_view prompt_details;
+  std::string_view cached;
+  std::string_view cache_written;
+  std::string_view completion;
+  std::string_view completion_details;
+  std::string_view reasoning;
+};
+constexpr UsageNames kOwnNames = {
+    "promptTokens",     "promptTokensDetails",     "cachedTokens",   "cacheWriteTokens",
+    "completionTokens", "completionTokensDetails", "reasoningTokens"};
+constexpr UsageNames kApiNames = {
+    "prompt_tokens",     "prompt_tokens_details",     "cached_tokens",   "cache_write_tokens",
+    "completion_tokens", "completion_tokens_details", "reasoning_tokens"};
+
 std::optional<Usage> usage_in(JsonView json) {
+  const UsageNames& names = json[kApiNames.prompt] ? kApiNames : kOwnNames;
+  const JsonView details = json[names.prompt_details];
   Usage usage;
-  usage.input = {json["promptTokens"].count()};
-  usage.output = {json["completionTokens"].count()};
+  usage.cached = {details[names.cached].count()};
+  usage.cache_written = {details[names.cache_written].count()};
+  usage.input = {json[names.prompt].count()};
+  const TokenCount from_cache = usage.cached + usage.cache_written;
+  if (usage.input < from_cache) {  // not all providers include it
+    usage.input = usage.input + from_cache;
+  }
+  usage.output = {json[names.completion].count()};
+  usage.reasoning = {json[names.completion_details][names.reasoning].count()};
   usage.cost = cost_of(json["totalCost"]);
   usage.price_source = usage.cost ? kContinue : "";
   return usage == Usage{} ? std::nullopt : std::optional(usage);
+}
+
+// Sets the session's usage from its messages and from its total, which includes requests that have
+// no message (titles, compactions). The total's cost is used only if no message has usage, since
+// those are priced one by one.
+void set_usage(OpenSession& open, const Usage& total) {
+  open.session.usage = total;
+  count_messages(open);
+  if (open.usages.empty()) {
+    return;
+  }
+  if (auto rest = store::usage_beyond(total, open.session.usage)) {
+    rest->cost.reset();
+    rest->price_source.clear();
+    store::add_usage(open.session.usage, *rest);
+  }
+}
+
+// A summary that replaced the messages before it; summaries are also added to other messages.
+bool replaces_history(JsonView item) {
+  const std::string summary = item["conversationSummary"].text();
+  return !summary.empty() && item["message"]["content"].text() == summary;
 }
 
 Message message_of_item(JsonView item) {
   const JsonView json = item["message"];
   const std::string role = json["role"].text();
   Message message{.role = role == "thinking" ? std::string(role::kAssistant) : role};
+  if (const JsonView reasoning = item["reasoning"];
+      role == role::kAssistant && !reasoning["text"].text().empty()) {
+    message.blocks.emplace_back(ThinkingBlock{reasoning["text"].text(), "",
+                                              unknown_members(kContinue, reasoning, {"text"})});
+  }
   add_content(json["content"], message.blocks);
   if (role == "thinking") {
     const std::string text = plain_text(message);
@@ -100,11 +157,13 @@ Message message_of_item(JsonView item) {
     message.blocks = {tool_result(json["toolCallId"].text(), text)};
   }
   add_tool_calls(json["toolCalls"], message.blocks);
-  if (role == role::kSystem) {
+  message.model = json["usage"]["model"].text();
+  if (role == role::kSystem || replaces_history(item)) {
     mark_injected(message);
   }
   // "editorState" duplicates the text.
-  add_unknown_members(message.extra, kContinue, item, {"message", "editorState", "toolCallStates"});
+  add_unknown_members(message.extra, kContinue, item,
+                      {"message", "editorState", "toolCallStates", "reasoning"});
   return message;
 }
 
@@ -134,13 +193,16 @@ void take_item(JsonView item, std::string_view text, const std::set<std::string>
     return add_damage(open.report, {"history", "not a message", std::string(item.raw())});
   }
   Node node = node_in(text, item);
-  node.is_injected = message["role"].text() == role::kSystem;
+  node.is_injected = message["role"].text() == role::kSystem || replaces_history(item);
   node.usage = note_usage(open.usages, usage_in(message["usage"]));
   open.tree.add(node, item.raw());
   if (has_own_results(item, answered)) {
     node.detail = 1;
     node.usage = 0;
     open.tree.add(node, item.raw());
+  }
+  if (const std::string model = message["usage"]["model"].text(); !model.empty()) {
+    open.session.info.model = model;
   }
   std::string& title = open.session.info.title;
   if (title.empty() && message["role"].text() == role::kUser) {
@@ -163,13 +225,13 @@ Result<std::shared_ptr<OpenSession>> open_continue_file(const fs::path& file) {
   open->report = std::move(report);
   SessionInfo& info = open->session.info;
   info.title = title_of(json["title"].text());
-  info.title = info.title == kUntitled ? "" : info.title;
+  info.title = std::ranges::find(kUntitled, info.title) == std::end(kUntitled) ? info.title : "";
   info.working_dir = path_of_uri(json["workspaceDirectory"].text());
-  open->session.usage = usage_in(json["usage"]).value_or(Usage{});
+  info.model = json["chatModelTitle"].text();
   add_unknown_members(open->session.extra, kContinue, json, {"history", "title"});
   const std::set<std::string> answered = answered_calls(json["history"]);
   json["history"].each([&](JsonView item) { take_item(item, *text, answered, *open); });
-  count_messages(*open);
+  set_usage(*open, usage_in(json["usage"]).value_or(Usage{}));
   open->message = [text](std::span<const Node> nodes) -> Result<Message> {
     const Node& node = nodes.front();
     const JsonView item = json_at(*text, node);

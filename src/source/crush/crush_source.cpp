@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <set>
 
+#include "base/encode.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "source/database_place.h"
 #include "source/document_tool.h"
 #include "source/kinds.h"
@@ -15,12 +17,24 @@ namespace {
 
 constexpr std::string_view kCrush = "crush";
 
+// How the prompt begins with which the program continues after a compaction.
+constexpr std::string_view kContinuation =
+    "The previous session was interrupted because it got too long, the initial user request was: `";
+
+bool is_image(std::string_view type) {
+  return type.starts_with("image/") || type == "application/pdf";
+}
+
+// An attached file.
 void add_binary(JsonView data, std::vector<Block>& blocks) {
   const std::string type = data["MIMEType"].text();
-  if (type.starts_with("image/") || type == "application/pdf") {
+  const auto text = type.starts_with("text/") ? base64_decode(data["Data"].text()) : std::nullopt;
+  if (is_image(type)) {
     ImageBlock image = image_of(type, data["Data"].text());
     add_unknown_members(image.extra, kCrush, data, {"Data", "MIMEType"});
     blocks.emplace_back(std::move(image));
+  } else if (text && utf8::is_valid(*text)) {
+    blocks.emplace_back(TextBlock{*text, unknown_members("attachment", data, {"Data"})});
   } else {
     blocks.emplace_back(UnknownBlock{"binary", raw_of(data)});
   }
@@ -31,8 +45,10 @@ void add_tool_result(JsonView data, std::vector<Block>& blocks) {
       data["tool_call_id"].text(), data["content"].text(), is_true(data["is_error"]),
       unknown_members(kCrush, data, {"tool_call_id", "content", "is_error", "data", "mime_type"})));
   const std::string type = data["mime_type"].text();
-  if (type.starts_with("image/") && !data["data"].text().empty()) {
-    blocks.emplace_back(image_of(type, data["data"].text()));
+  if (const std::string bytes = data["data"].text(); is_image(type) && !bytes.empty()) {
+    blocks.emplace_back(image_of(type, bytes));
+  } else if (!bytes.empty()) {
+    blocks.emplace_back(UnknownBlock{"tool_result", raw_of(data)});
   }
 }
 
@@ -98,6 +114,10 @@ std::string question_of(std::string_view role, JsonView parts) {
   return text;
 }
 
+bool is_injected_message(std::string_view role, JsonView parts, bool is_summary) {
+  return is_summary || question_of(role, parts).starts_with(kContinuation);
+}
+
 }  // namespace
 }  // namespace reprise::source::crush
 
@@ -112,6 +132,7 @@ constexpr std::array<TableSignature, 2> kCrushMarks = {
     {{"sessions", "prompt_tokens"}, {"messages", "finished_at"}}};
 constexpr std::string_view kTitlePrefix = "title-";
 constexpr std::string_view kListOfProjects = "projects.json";
+constexpr std::string_view kDataFolder = ".crush";  // in the project's
 
 const std::initializer_list<std::string_view> kCrushSession = {"id",
                                                                "parent_session_id",
@@ -148,6 +169,19 @@ Session crush_session(const Row& row, const Project& project) {
   return session;
 }
 
+// The tool adds the cost of a sub-agent's session to that of the session that started it.
+void subtract_children(Database& database, std::string_view id, OpenSession& open) {
+  std::optional<Money>& cost = open.session.usage.cost;
+  if (!cost || !database.has_column("sessions", "parent_session_id")) {
+    return;
+  }
+  for_each_row(database.select("sessions", {"cost"}, "WHERE parent_session_id = ?", id), "sessions",
+               open.report, [&](const Row& row) {
+                 const Money part = Money::parse(row.text("cost")).value_or(Money{});
+                 cost->nanos = std::max<std::int64_t>(cost->nanos - part.nanos, 0);
+               });
+}
+
 std::vector<Todo> todos_of_row(const Row& row) {
   std::vector<Todo> todos;
   const std::string list = json_column(row, "todos");
@@ -173,7 +207,8 @@ Result<Message> crush_message(Database& database, std::int64_t key) {
   }
   Message message = crush::message_of(row.text("role"), JsonView(parts));
   message.created_at = time_column(row, "created_at");
-  if (row.integer("is_summary_message") != 0) {
+  if (crush::is_injected_message(message.role, JsonView(parts),
+                                 row.integer("is_summary_message") != 0)) {
     mark_injected(message);
   } else if (message.role == role::kAssistant) {
     message.provider = row.text("provider");
@@ -190,16 +225,24 @@ void add_row(const Row& row, OpenSession& open) {
   }
   Node node{.at = row.integer("row_number")};
   node.is_message = true;
-  node.is_injected = row.integer("is_summary_message") != 0;
+  node.is_injected = crush::is_injected_message(row.text("role"), JsonView(parts),
+                                                row.integer("is_summary_message") != 0);
   open.tree.add(node, parts);
   SessionInfo& info = open.session.info;
   if (row.text("role") == role::kAssistant && !row.text("model").empty()) {
     info.model = row.text("model");
     info.provider = row.text("provider");
   }
-  if (info.title.empty()) {
+  if (info.title.empty() && !node.is_injected) {
     info.title = title_of(crush::question_of(row.text("role"), JsonView(parts)));
   }
+}
+
+Project project_of(const fs::path& database) {
+  const fs::path folder = database.parent_path();
+  const bool is_inside = folder.filename() == kDataFolder;
+  return {DatabasePlace(database, kCrushTables),
+          (is_inside ? folder.parent_path() : folder).native()};
 }
 
 // Parses projects.json: {"projects":[{"path":…,"data_dir":…}]}
@@ -211,8 +254,17 @@ Result<std::vector<Project>> listed_projects(const fs::path& file) {
   (root.is(json::Kind::array) ? root : root["projects"]).each([&](JsonView one) {
     const std::string path = one["path"].text();
     const std::string data = one["data_dir"].text();
-    const fs::path folder = fs::path(path) / (data.empty() ? ".crush" : data);
-    projects.push_back({DatabasePlace(folder / "crush.db", kCrushTables), path});
+    const fs::path folder = fs::path(path) / (data.empty() ? std::string(kDataFolder) : data);
+    const fs::path database = folder.lexically_normal() / "crush.db";
+    // Projects in subfolders may have the same one.
+    const bool is_known = std::ranges::any_of(
+        projects, [&](const Project& known) { return known.database.file() == database; });
+    if (!is_known) {
+      projects.push_back(project_of(database));
+      if (database.parent_path().filename() != kDataFolder) {
+        projects.back().folder = path;
+      }
+    }
   });
   return projects;
 }
@@ -314,6 +366,7 @@ class CrushTool final : public Tool {
       return nullptr;
     }
     open->report = std::move(report);
+    subtract_children(*database, key, *open);
     for_each_row(
         database->select("messages", {"role", "parts", "model", "provider", "is_summary_message"},
                          database->has_column("messages", "created_at")
@@ -338,20 +391,13 @@ Result<std::optional<fs::path>> crush_database(const fs::path& place) {
   if (!has_folder) {
     return place;
   }
-  for (const fs::path& file : {place / "crush.db", place / ".crush" / "crush.db"}) {
+  for (const fs::path& file : {place / "crush.db", place / kDataFolder / "crush.db"}) {
     REPRISE_ASSIGN(const bool has_file, file_exists(file));
     if (has_file) {
       return file;
     }
   }
   return std::nullopt;
-}
-
-Project project_of(const fs::path& database) {
-  const fs::path folder = database.parent_path();
-  const bool is_inside = folder.filename() == ".crush";
-  return {DatabasePlace(database, kCrushTables),
-          (is_inside ? folder.parent_path() : folder).native()};
 }
 
 }  // namespace

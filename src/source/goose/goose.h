@@ -15,6 +15,22 @@ Message message_of(std::string_view role, JsonView content, JsonView metadata);
 bool is_injected_message(JsonView metadata);
 std::string question_of(std::string_view role, JsonView content);
 
+// Finds questions that the program has repeated after a compaction, although the user still sees
+// the original.
+class Repetitions {
+ public:
+  // Whether the next message is one.
+  bool is_next(std::string_view role, JsonView content, JsonView metadata);
+
+ private:
+  std::string question_;     // the last one
+  bool is_visible_ = false;  // to the user
+  bool is_summary_ = false;  // the message before
+};
+
+// Marks such a question, whose node is injected.
+void mark_repetition(const Node& node, Message& message);
+
 Result<bool> is_session_file(const std::filesystem::path& file);
 // The session's id, without reading the messages of a JSONL file.
 Result<SessionId> id_of_file(const std::filesystem::path& file);

@@ -24,10 +24,16 @@ void take_header(JsonView line, Session& session) {
   session.info.title = title_of((name ? name : line["description"]).text());
   session.info.working_dir = line["working_dir"].text();
   session.info.created_at = sniffed_time(line["created_at"]).value_or(Time{});
-  session.usage.input = {line["accumulated_input_tokens"].count()};
-  session.usage.output = {line["accumulated_output_tokens"].count()};
+  const JsonView sum = line["accumulated_usage"];  // in newer versions
+  session.usage.input = {(sum ? sum["input_tokens"] : line["accumulated_input_tokens"]).count()};
+  session.usage.output = {(sum ? sum["output_tokens"] : line["accumulated_output_tokens"]).count()};
+  session.usage.cached = {sum["cache_read_input_tokens"].count()};
+  session.usage.cache_written = {sum["cache_write_input_tokens"].count()};
   const Time updated_at = sniffed_time(line["updated_at"]).value_or(Time{});
   session.info.updated_at = std::max(session.info.updated_at, updated_at);
+  if (!line["archived_at"].text().empty()) {
+    session.info.state = SessionState::archived;
+  }
   session.info.provider = line["provider_name"].text();
   session.info.model = line["model_config"]["model_name"].text();
   session.usage.cost = cost_of(line["accumulated_cost"]);
@@ -37,12 +43,13 @@ void take_header(JsonView line, Session& session) {
 }
 
 // `at` is its offset in the file.
-void take_message(JsonView json, std::int64_t at, OpenSession& open) {
+void take_message(JsonView json, std::int64_t at, OpenSession& open, Repetitions& repetitions) {
   const auto [role_json, content, metadata, created] =
       json.members({"role", "content", "metadata", "created"});
   Node node{.at = at, .bytes = static_cast<std::int32_t>(json.raw().size())};
   node.is_message = true;
-  node.is_injected = is_injected_message(metadata);
+  node.is_injected =
+      repetitions.is_next(role_json.text(), content, metadata) || is_injected_message(metadata);
   open.tree.add(node, json.raw());
   SessionInfo& info = open.session.info;
   const Time time = sniffed_time(created).value_or(Time{});
@@ -53,11 +60,12 @@ void take_message(JsonView json, std::int64_t at, OpenSession& open) {
   }
 }
 
-Message message_of_json(JsonView json) {
+Message message_of_json(JsonView json, const Node& node) {
   const auto [role_json, content, metadata, created] =
       json.members({"role", "content", "metadata", "created"});
   Message message = message_of(role_json.text(), content, metadata);
   message.created_at = sniffed_time(created).value_or(Time{});
+  mark_repetition(node, message);
   return message;
 }
 
@@ -68,7 +76,7 @@ Result<Message> message_at(const fs::path& file, const Node& node) {
   if (got != line.size() || !is_json_object(line)) {
     return fail(Code::corrupt, "the line has changed");
   }
-  return message_of_json(JsonView(line));
+  return message_of_json(JsonView(line), node);
 }
 
 Result<bool> is_export(const fs::path& file) {
@@ -95,11 +103,13 @@ Result<std::shared_ptr<const OpenSession>> open_export(const fs::path& file) {
       .is_child = json["session_type"].text() == "sub_agent"});
   open->report = std::move(report);
   take_header(json, open->session);
-  json["conversation"].each(
-      [&](JsonView message) { take_message(message, message.raw().data() - text->data(), *open); });
+  Repetitions repetitions;
+  json["conversation"].each([&](JsonView message) {
+    take_message(message, message.raw().data() - text->data(), *open, repetitions);
+  });
   count_messages(*open);
   open->message = [text](std::span<const Node> nodes) -> Result<Message> {
-    return message_of_json(json_at(*text, nodes.front()));
+    return message_of_json(json_at(*text, nodes.front()), nodes.front());
   };
   return open;
 }
@@ -127,10 +137,11 @@ Result<std::shared_ptr<const OpenSession>> open_file_session(const fs::path& fil
   auto open = std::make_shared<OpenSession>(
       OpenSession{.session = {.info = {.id = id, .state = SessionState::closed}}});
   REPRISE_ASSIGN(const Fd fd, open_foreign(file));
+  Repetitions repetitions;
   REPRISE_TRY(
       for_each_record(fd.get(), {.file = file}, {}, open->report, [&](const Record& record) {
         if (record.json["role"]) {
-          take_message(record.json, record.at, *open);
+          take_message(record.json, record.at, *open, repetitions);
         } else if (is_header(record.json)) {
           take_header(record.json, open->session);
         }

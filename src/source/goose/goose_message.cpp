@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/text.h"
 #include "source/goose/goose.h"
@@ -99,6 +100,26 @@ Message message_of(std::string_view role, JsonView content, JsonView metadata) {
 
 std::string question_of(std::string_view role, JsonView content) {
   return role == role::kUser ? first_text(content) : "";
+}
+
+bool Repetitions::is_next(std::string_view role, JsonView content, JsonView metadata) {
+  const bool is_visible = !is_injected_message(metadata);
+  const bool is_for_agent = metadata["agentVisible"].raw() != "false";
+  const bool is_after_summary = std::exchange(is_summary_, !is_visible && is_for_agent);
+  std::string question = question_of(role, content);
+  if (is_summary_ || question.empty()) {
+    return false;
+  }
+  const bool is_repeated = is_after_summary && is_visible && is_visible_ && question == question_;
+  question_ = std::move(question);
+  is_visible_ = is_visible;
+  return is_repeated;
+}
+
+void mark_repetition(const Node& node, Message& message) {
+  if (node.is_injected && !is_injected(message)) {
+    mark_injected(message);
+  }
 }
 
 }  // namespace reprise::source::goose

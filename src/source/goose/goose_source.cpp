@@ -40,6 +40,8 @@ const std::initializer_list<std::string_view> kGooseSession = {"id",
                                                                "parent_session_id",
                                                                "accumulated_input_tokens",
                                                                "accumulated_output_tokens",
+                                                               "accumulated_cache_read_tokens",
+                                                               "accumulated_cache_write_tokens",
                                                                "accumulated_cost"};
 
 struct GooseSession {
@@ -66,6 +68,8 @@ GooseSession goose_session(const Row& row) {
   Usage& usage = one.session.usage;
   usage.input = {row.integer("accumulated_input_tokens")};
   usage.output = {row.integer("accumulated_output_tokens")};
+  usage.cached = {row.integer("accumulated_cache_read_tokens")};
+  usage.cache_written = {row.integer("accumulated_cache_write_tokens")};
   usage.cost = Money::parse(row.text("accumulated_cost"));
   usage.price_source = usage.cost ? "goose" : "";
   note_parent(one.session, one.is_child ? row.text("parent_session_id") : std::string());
@@ -76,12 +80,12 @@ GooseSession goose_session(const Row& row) {
 }
 
 // `model` is that of its request; "" if it is not known.
-Result<Message> goose_message(Database& database, std::int64_t key, const SessionInfo& info,
+Result<Message> goose_message(Database& database, const Node& node, const SessionInfo& info,
                               const std::string& model) {
   REPRISE_ASSIGN(Row row, database.select("messages",
                                           {"message_id", "role", "content_json",
                                            "created_timestamp", "metadata_json"},
-                                          "WHERE rowid = ?", key));
+                                          "WHERE rowid = ?", node.at));
   REPRISE_ASSIGN(const bool is_present, row.step());
   const std::string content = is_present ? json_column(row, "content_json") : "null";
   if (content == "null") {
@@ -90,6 +94,7 @@ Result<Message> goose_message(Database& database, std::int64_t key, const Sessio
   const std::string metadata = json_column(row, "metadata_json");
   Message message = goose::message_of(row.text("role"), JsonView(content), JsonView(metadata));
   message.created_at = time_column(row, "created_timestamp");
+  goose::mark_repetition(node, message);
   if (message.role == role::kAssistant && !is_injected(message)) {
     message.provider = info.provider;
     message.model = model.empty() ? info.model : model;
@@ -111,8 +116,8 @@ class Ledger {
     }
     const Answer& found = last_before(time_column(row, "created_timestamp"));
     Usage usage;
-    usage.cached = {row.integer("cache_read_input_tokens")};
-    usage.cache_written = {row.integer("cache_creation_input_tokens")};
+    usage.cached = {row.integer("cache_read_tokens")};
+    usage.cache_written = {row.integer("cache_write_tokens")};
     usage.input = {row.integer("input_tokens")};
     usage.output = {row.integer("output_tokens")};
     usage.cost = Money::parse(row.text("cost"));
@@ -160,8 +165,8 @@ class Ledger {
 };
 
 const std::initializer_list<std::string_view> kGooseLedger = {
-    "created_timestamp",           "input_tokens", "output_tokens", "cache_read_input_tokens",
-    "cache_creation_input_tokens", "cost",         "model",         "is_compaction"};
+    "created_timestamp",  "input_tokens", "output_tokens", "cache_read_tokens",
+    "cache_write_tokens", "cost",         "model",         "is_compaction"};
 
 class GooseTool final : public Tool {
  public:
@@ -261,13 +266,15 @@ class GooseTool final : public Tool {
     }
     open->report = std::move(report);
     Ledger ledger(*open);
+    goose::Repetitions repetitions;
     for_each_row(
         database->select("messages", {"role", "content_json", "metadata_json", "created_timestamp"},
                          database->has_column("messages", "created_timestamp")
                              ? "WHERE session_id = ? ORDER BY created_timestamp, rowid"
                              : "WHERE session_id = ? ORDER BY rowid",
                          std::string_view(key)),
-        cat("session ", key), open->report, [&](Row& row) { add_row(row, *open, ledger); });
+        cat("session ", key), open->report,
+        [&](Row& row) { add_row(row, *open, ledger, repetitions); });
     if (database->has_column("usage_ledger", "session_id")) {
       for_each_row(database->select("usage_ledger", kGooseLedger,
                                     "WHERE session_id = ? ORDER BY rowid", std::string_view(key)),
@@ -277,14 +284,15 @@ class GooseTool final : public Tool {
     count_messages(*open);
     open->message = [database, info = open->session.info,
                      models = ledger.take_models()](std::span<const Node> nodes) {
-      const std::int64_t at = nodes.front().at;
-      const auto model = models.find(at);
-      return goose_message(*database, at, info, model == models.end() ? "" : model->second);
+      const Node& node = nodes.front();
+      const auto model = models.find(node.at);
+      return goose_message(*database, node, info, model == models.end() ? "" : model->second);
     };
     return open;
   }
 
-  static void add_row(const Row& row, OpenSession& open, Ledger& ledger) {
+  static void add_row(const Row& row, OpenSession& open, Ledger& ledger,
+                      goose::Repetitions& repetitions) {
     const std::string content = json_column(row, "content_json");
     if (content == "null") {
       return add_damage(open.report, {cat("messages row ", row.integer("row_number")), "not JSON",
@@ -293,7 +301,9 @@ class GooseTool final : public Tool {
     const std::string metadata = json_column(row, "metadata_json");
     Node node{.at = row.integer("row_number")};
     node.is_message = true;
-    node.is_injected = goose::is_injected_message(JsonView(metadata));
+    node.is_injected =
+        repetitions.is_next(row.text("role"), JsonView(content), JsonView(metadata)) ||
+        goose::is_injected_message(JsonView(metadata));
     const auto place = open.tree.add(node, content);
     if (place && !node.is_injected && row.text("role") == role::kAssistant) {
       ledger.add_answer(*place, time_column(row, "created_timestamp"));

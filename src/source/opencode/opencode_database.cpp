@@ -17,9 +17,9 @@ constexpr std::array<TableSignature, 3> kMarks = {
     {{"session", "directory"}, {"message", "data"}, {"part", "message_id"}}};
 
 const std::initializer_list<std::string_view> kSessionColumns = {
-    "id",    "project_id", "parent_id",    "slug",         "directory",
-    "path",  "title",      "version",      "share_url",    "revert",
-    "agent", "model",      "time_created", "time_updated", "time_archived"};
+    "id",           "project_id",   "parent_id",     "slug",         "directory", "path",
+    "title",        "version",      "share_url",     "revert",       "agent",     "model",
+    "time_created", "time_updated", "time_archived", "workspace_id", "metadata"};
 
 // The message of a row with its parts, as far as they are objects.
 std::optional<RawMessage> read_message(Database& database, const sqlite::Statement& row,
@@ -59,9 +59,12 @@ class DatabaseStorage final : public Storage {
 
   Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
     REPRISE_ASSIGN(const auto database, place_.refresh());
+    std::vector<StoredSession> all;
+    if (!database->has_table("session")) {
+      return all;  // just created, or another tool's
+    }
     std::map<std::string, std::int64_t> counts =
         count_rows(*database, "message", "session_id", report);
-    std::vector<StoredSession> all;
     for_each_row(database->select("session", kSessionColumns, ""), place_.file().native(), report,
                  [&](sqlite::Statement& row) {
                    all.push_back(session_of_row(row));
@@ -76,8 +79,10 @@ class DatabaseStorage final : public Storage {
     REPRISE_ASSIGN(const auto database, place_.current());
     std::optional<StoredSession> found;
     ReadReport report;
-    for_session_row(*database, {"session", kSessionColumns}, id, report,
-                    [&](sqlite::Statement& row) { found = session_of_row(row); });
+    if (database->has_table("session")) {
+      for_session_row(*database, {"session", kSessionColumns}, id, report,
+                      [&](sqlite::Statement& row) { found = session_of_row(row); });
+    }
     if (!found && !report.damage.empty()) {
       return fail(Code::corrupt, cat(place_.file().native(), ": ", report.damage[0].reason));
     }
@@ -126,7 +131,7 @@ class DatabaseStorage final : public Storage {
   static StoredSession session_of_row(const sqlite::Statement& row) {
     StoredSession stored{
         Session{.info = {.id = session_id_of(row.text("id")), .state = SessionState::closed}},
-        row.text("id"), !row.text("parent_id").empty(), ""};
+        row.text("id"), !row.text("parent_id").empty()};
     SessionInfo& info = stored.session.info;
     info.title = title_of(row.text("title"));
     info.working_dir = row.text("directory");
@@ -140,10 +145,11 @@ class DatabaseStorage final : public Storage {
     info.provider = JsonView(model)["providerID"].text();
     const std::string revert = json_column(row, "revert");
     stored.reverted_from = JsonView(revert)["messageID"].text();
+    stored.reverted_part = JsonView(revert)["partID"].text();
     note_parent(stored.session, row.text("parent_id"));
     add_extra(stored.session.extra, "opencode",
-              row_json(row, {"project_id", "parent_id", "slug", "path", "version", "share_url",
-                             "revert", "agent", "model"}));
+              row_json(row, {"project_id", "workspace_id", "parent_id", "slug", "path", "version",
+                             "share_url", "revert", "agent", "model", "metadata"}));
     return stored;
   }
 

@@ -4,6 +4,7 @@
 #include "source/document_tool.h"
 #include "source/elements.h"
 #include "source/opencode/opencode_storage.h"
+#include "source/reuse_time.h"
 #include "source/transcript.h"
 
 namespace reprise::source::opencode {
@@ -38,7 +39,13 @@ std::vector<Todo> todos_of(JsonView list) {
 
 StoredSession stored_session(JsonView info, const std::string& id) {
   return {session_of(info, id), id, !info["parentID"].text().empty(),
-          info["revert"]["messageID"].text()};
+          info["revert"]["messageID"].text(), info["revert"]["partID"].text()};
+}
+
+MessageLoader loader_of(std::shared_ptr<const std::vector<RawMessage>> all) {
+  return [all = std::move(all)](std::int64_t key) -> Result<RawMessage> {
+    return all->at(static_cast<std::size_t>(key));
+  };
 }
 
 // A file per session, message and part. Paths tell which session each belongs to. The first
@@ -90,42 +97,33 @@ class FolderStorage final : public Storage {
   Result<MessageLoader> each_message(
       const std::string& session, ReadReport& report,
       const std::function<void(const RawMessage&, std::int64_t key)>& each) override {
-    struct Indexed {
-      fs::path file;
-      std::size_t parts;
-    };
-    auto files = std::make_shared<std::vector<Indexed>>();
+    const auto start = ReuseTime::Clock::now();
+    auto all = std::make_shared<std::vector<RawMessage>>();
     for (const fs::path& file : json_files(folder_ / "message" / session, report)) {
-      if (const auto message = read(folder_, file, report)) {
-        each(*message, static_cast<std::int64_t>(files->size()));
-        files->push_back({file, message->parts.size()});
+      if (auto message = read(file, report)) {
+        each(*message, static_cast<std::int64_t>(all->size()));
+        all->push_back(*std::move(message));
       }
     }
-    return MessageLoader([files, folder = folder_](std::int64_t key) -> Result<RawMessage> {
-      const auto& [file, parts] = files->at(static_cast<std::size_t>(key));
-      ReadReport known;  // damage was reported when it was indexed
-      auto message = read(folder, file, known);
-      return message && message->parts.size() >= parts
-                 ? Result<RawMessage>(*std::move(message))
-                 : fail(Code::corrupt, "the message can no longer be read");
-    });
+    reuse_.begin(start);
+    return loader_of(std::move(all));
   }
 
-  std::string state() override { return cat(++reads_); }  // too many files to check
+  // There are too many files to check.
+  std::string state() override { return cat(reuse_.is_over() ? ++reads_ : reads_); }
 
  private:
-  static std::optional<RawMessage> read(const fs::path& folder, const fs::path& file,
-                                        ReadReport& report) {
+  std::optional<RawMessage> read(const fs::path& file, ReadReport& report) const {
     auto text = read_object(file, report);
     if (!text) {
       return std::nullopt;
     }
     RawMessage message{file.stem().native(), *std::move(text), {}};
-    fs::path parts = folder / "part" / message.id;
-    if (!has_folder(parts, report)) {
-      parts = folder / "part" / file.parent_path().filename() / message.id;
+    fs::path parts = folder_ / "part";
+    if (is_of_project_) {
+      parts /= file.parent_path().filename();
     }
-    for (const fs::path& part : json_files(parts, report)) {
+    for (const fs::path& part : json_files(parts / message.id, report)) {
       if (auto json = read_object(part, report)) {
         message.parts.push_back({part.stem().native(), *std::move(json)});
       }
@@ -136,6 +134,7 @@ class FolderStorage final : public Storage {
   bool is_of_project_;
   fs::path folder_;
   fs::path sessions_;
+  ReuseTime reuse_;
   std::int64_t reads_ = 0;
 };
 
@@ -186,9 +185,7 @@ class ExportStorage final : public Storage {
         all->push_back(std::move(message));
       });
     }
-    return MessageLoader([all](std::int64_t key) -> Result<RawMessage> {
-      return all->at(static_cast<std::size_t>(key));
-    });
+    return loader_of(std::move(all));
   }
 
   std::string state() override { return state_text(file_); }

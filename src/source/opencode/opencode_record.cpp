@@ -100,7 +100,18 @@ void add_raw(const RawMessage& raw, const Segment& segment, Message& message) {
 
 bool is_cut(JsonView json) {
   const std::string error = json["error"]["name"].text();
-  return error == "MessageAbortedError" || (!json["time"]["completed"] && error.empty());
+  return error == "MessageAbortedError" || error == "MessageOutputLengthError" ||
+         json["finish"].text() == "length" || (!json["time"]["completed"] && error.empty());
+}
+
+// A fork has copies of the messages with ids of their own, and with the same times.
+std::string request_id_of(const RawMessage& message, const Usage& usage) {
+  const JsonView time = JsonView(message.json)["time"];
+  const std::int64_t created = time["created"].count();
+  const std::int64_t completed = time["completed"].count();
+  return created == 0 || completed == 0 ? message.id
+                                        : cat("opencode:", created, "-", completed, ":",
+                                              usage.input.value, "+", usage.output.value);
 }
 
 }  // namespace
@@ -130,6 +141,14 @@ std::vector<Segment> segments_of(const RawMessage& message) {
   return segments;
 }
 
+std::size_t segments_before(const RawMessage& message, std::string_view part) {
+  const auto found = std::ranges::find(message.parts, part, &RawPart::id);
+  const auto at = part.empty() ? 0 : static_cast<std::size_t>(found - message.parts.begin());
+  const std::vector<Segment> segments = segments_of(message);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(segments, [at](const Segment& one) { return one.begin < at; }));
+}
+
 bool is_injected_message(const RawMessage& message) {
   const JsonView json(message.json);
   if (json["role"].text() == role::kAssistant) {
@@ -155,7 +174,7 @@ std::optional<Usage> usage_of(const RawMessage& message) {
     return std::nullopt;
   }
   usage.price_source = usage.cost ? kOpencode : "";
-  usage.request_id = message.id;
+  usage.request_id = request_id_of(message, usage);
   return usage;
 }
 

@@ -29,6 +29,8 @@ struct Segment {
   bool is_result = false;
 };
 std::vector<Segment> segments_of(const RawMessage& message);
+// The number of those that begin before a part: none for "", all if there is no such part.
+std::size_t segments_before(const RawMessage& message, std::string_view part);
 
 // Whether a program wrote all of it.
 bool is_injected_message(const RawMessage& message);

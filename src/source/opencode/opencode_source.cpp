@@ -74,18 +74,17 @@ class OpencodeTool final : public Tool {
         OpenSession{.session = stored.session, .is_child = stored.is_child});
     open->session.info.is_head_known = true;
     // An undone tail is an abandoned branch; the tool deletes it at the next prompt.
-    std::optional<std::uint32_t> last_used;
-    bool is_undone = false;
+    std::size_t used = 0;  // nodes before it; 0 for all
     const auto add = [&](const opencode::RawMessage& message, std::int64_t key) {
-      if (message.id == stored.reverted_from && !open->tree.nodes().empty()) {
-        is_undone = true;
-        last_used = static_cast<std::uint32_t>(open->tree.nodes().size() - 1);
+      if (message.id == stored.reverted_from) {
+        const std::size_t kept = opencode::segments_before(message, stored.reverted_part);
+        used = open->tree.nodes().size() + kept;
       }
       opencode::add_message(*open, message, key);
     };
     REPRISE_ASSIGN(const auto load, storage.each_message(stored.id, open->report, add));
-    if (is_undone) {
-      open->tree.set_leaf(*last_used);
+    if (used > 0) {
+      open->tree.set_leaf(static_cast<std::uint32_t>(used - 1));
     }
     open->todos = storage.todos(stored.id);
     count_messages(*open);
@@ -103,6 +102,12 @@ class OpencodeTool final : public Tool {
 std::vector<fs::path> databases_in(const fs::path& folder, ReadReport& report) {
   return files_below(
       folder, 0, [](const fs::path& file) { return file.extension() == ".db"; }, report);
+}
+
+// Channels other than the usual one have a suffix: opencode-dev.db.
+bool is_named_by_tool(const fs::path& file) {
+  const std::string name = file.stem().native();
+  return name.starts_with("opencode") || name.starts_with("kilo");
 }
 
 // The storage folders of the first versions: project/<name>/storage
@@ -139,8 +144,8 @@ Result<Storages> storages_at(const fs::path& place) {
     return found;
   }
   for (const fs::path& file : databases_in(place, found.report)) {
-    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(file));
-    if (is_database) {
+    // Listing it reports the damage.
+    if (is_named_by_tool(file) || opencode::is_opencode_database(file).value_or(true)) {
       found.all.push_back(opencode::open_database_storage(file));
     }
   }
@@ -173,13 +178,19 @@ Result<bool> has_sessions(const fs::path& place) {
       return true;
     }
   }
+  if (!project_storages(place, ignored).empty()) {
+    return true;
+  }
+  Result<bool> is_any = false;
   for (const fs::path& file : databases_in(place, ignored)) {
-    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(file));
-    if (is_database) {
+    auto is_database = opencode::is_opencode_database(file);
+    if (!is_database) {
+      is_any = std::move(is_database);
+    } else if (*is_database) {
       return true;
     }
   }
-  return !project_storages(place, ignored).empty();
+  return is_any;
 }
 
 }  // namespace

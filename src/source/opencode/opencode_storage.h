@@ -13,7 +13,8 @@ struct StoredSession {
   Session session;
   std::string id;  // the tool's id
   bool is_child = false;
-  std::string reverted_from;  // the first undone message; "" if none is
+  std::string reverted_from = {};  // the first undone message; "" if none is
+  std::string reverted_part = {};  // the first undone part of it; "" for all
 };
 
 // Reads one message by its key. May outlive the storage.
