@@ -68,11 +68,12 @@ class ExportTool final : public Tool {
     return all;
   }
 
-  // Indexes the files again if they have changed.
+  // Indexes the files again if they have changed, or if that failed.
   Result<> refresh() {
-    if (download_ && state() == state_) {
+    if (is_indexed_ && state() == state_) {
       return {};
     }
+    is_indexed_ = false;
     REPRISE_ASSIGN(download_, Download::open(place_, form_.is_part));
     state_ = state();
     index_.clear();
@@ -81,6 +82,7 @@ class ExportTool final : public Tool {
     for (std::size_t part = 0; part < download_->parts().size(); ++part) {
       REPRISE_TRY(index(part));
     }
+    is_indexed_ = true;
     return {};
   }
 
@@ -143,6 +145,7 @@ class ExportTool final : public Tool {
   const std::vector<Download::Part> no_parts_;
   std::shared_ptr<const Download> download_;
   std::string state_;
+  bool is_indexed_ = false;      // in this state
   std::vector<bool> has_lines_;  // of each part
   std::map<SessionId, Conversation> index_;
   ReadReport report_;
