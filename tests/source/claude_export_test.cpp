@@ -48,6 +48,14 @@ TEST_F(ClaudeExportTest, MessagesWithTheirBlocks) {
   EXPECT_EQ(session("c1").info.provider, "anthropic");
 }
 
+TEST_F(ClaudeExportTest, TitlesComeFromContentToo) {
+  write("conversations.json",
+        {cat("[", conversation("c1", "", message("m1", "human", "{'type':'text','text':'Why?'}")),
+             "]")});
+  open("claude-export");
+  EXPECT_EQ(sessions(), Lines{"c1 Why? (1)"});
+}
+
 TEST_F(ClaudeExportTest, AttachedFilesWithoutTextAreNamed) {
   write("conversations.json",
         {cat("[",
