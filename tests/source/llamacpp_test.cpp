@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "base/text.h"
+#include "chatdir/zip_bytes.h"
 #include "source/source_fixture.h"
 #include "support/must.h"
 
@@ -106,6 +109,20 @@ TEST_F(LlamacppTest, SessionsOfLines) {
   EXPECT_TRUE(session("c1").info.pinned);
   EXPECT_TRUE(must(source().list({})).damage.empty());
   EXPECT_EQ(must(source_kind_of((place() / "a.jsonl").native()))->name, "llamacpp");
+}
+
+TEST_F(LlamacppTest, AZipOfLinesIsRead) {
+  std::string one =
+      cat(session_line("c1", "u1"), "\n", message_line(message("u1", "", "user", "x")));
+  std::string two = session_line("c2", "");
+  std::ranges::replace(one, '\'', '"');
+  std::ranges::replace(two, '\'', '"');
+  append("all.zip", zip_of({{.name = "2026-11-20_conv_c1_talk.jsonl", .data = one},
+                            {.name = "2026-11-20_conv_c2_talk.jsonl", .data = two}}));
+  open("llamacpp", "all.zip");
+  EXPECT_EQ(sessions(), (Lines{"c2 Talk (0)", "c1 Talk (1)"}));
+  EXPECT_EQ(transcript("c1"), Lines{"user: x"});
+  EXPECT_EQ(must(source_kind_of((place() / "all.zip").native()))->name, "llamacpp");
 }
 
 TEST_F(LlamacppTest, DamagedLinesAreNoEnd) {
