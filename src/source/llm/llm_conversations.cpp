@@ -103,11 +103,11 @@ const std::initializer_list<std::string_view> kColumns = {
 
 // An attachment as llm writes it to JSON.
 RawJson attachment_json(const Row& row) {
-  const RawJson metadata = row_json(row, {"id", "type", "path", "url"});
   const std::string_view bytes = row.bytes("content");
   if (bytes.empty()) {
-    return metadata;
+    return row_json(row, {"id", "type", "path", "url"});
   }
+  const RawJson metadata = row_json(row, {"id", "type", "path", "url"});
   const std::string_view members = metadata.text();
   return json::take(
       cat(members.substr(0, members.size() - 1), R"(,"content":")", base64_encode(bytes), R"("})"));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "base/file.h"
 #include "base/text.h"
