@@ -58,6 +58,7 @@ constexpr Kind kKinds[] = {
      .file = "tmp/x/chats/session-2026-11-20T10-00-6a1b2c3d.json",
      .source = "gemini"},
     {.name = "gemini-checkpoint", .file = "tmp/x/checkpoint-one.json", .source = "gemini"},
+    {.name = "llamacpp-lines", .file = "a.jsonl", .source = "llamacpp"},
     {.name = "goose-lines", .file = "20250101_120000.jsonl", .source = "goose"},
     {.name = "goose-export",
      .file = "a.json",

@@ -13,13 +13,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A conversation and its location.
 struct Location {
-  SessionInfo info;
   std::size_t part = 0;
   std::int64_t at = 0;
   std::int64_t bytes = 0;
 };
+
+struct Conversation {
+  SessionInfo info;
+  Location location;
+};
+
+// The form of a file is known from its beginning.
+constexpr std::size_t kFormBytes = 64U << 10;
+
+bool is_of_lines(const ExportForm& form, std::string_view beginning) {
+  return form.lines.are_in != nullptr && form.lines.are_in(beginning);
+}
 
 class ExportTool final : public Tool {
  public:
@@ -30,8 +40,8 @@ class ExportTool final : public Tool {
     report = report_;
     std::vector<Listed> all;
     all.reserve(index_.size());
-    for (const auto& [id, location] : index_) {
-      all.push_back({location.info});
+    for (const auto& [id, conversation] : index_) {
+      all.push_back({conversation.info});
     }
     return all;
   }
@@ -42,14 +52,8 @@ class ExportTool final : public Tool {
     if (found == index_.end()) {
       return nullptr;
     }
-    const Location& location = found->second;
-    const Download::Part& part = download_->parts()[location.part];
-    auto text = std::make_shared<std::string>(static_cast<std::size_t>(location.bytes), '\0');
-    REPRISE_ASSIGN(const std::size_t got, read_at(part.fd.get(), *text, location.at, part.file));
-    if (got != text->size() || !is_json_object(*text)) {
-      return fail(Code::corrupt, cat(part.file.native(), " has changed while it was read"));
-    }
-    REPRISE_ASSIGN(auto session, form_.open(std::move(text), download_));
+    REPRISE_ASSIGN(const auto text, text_at(found->second.location));
+    REPRISE_ASSIGN(auto session, form_.open(text, download_));
     return session;
   }
 
@@ -64,39 +68,75 @@ class ExportTool final : public Tool {
     return all;
   }
 
-  // Indexes the files again if they have changed.
+  // Indexes the files again if they have changed, or if that failed.
   Result<> refresh() {
-    if (download_ && state() == state_) {
+    if (is_indexed_ && state() == state_) {
       return {};
     }
+    is_indexed_ = false;
     REPRISE_ASSIGN(download_, Download::open(place_, form_.is_part));
     state_ = state();
     index_.clear();
     report_ = {};
+    has_lines_.clear();
     for (std::size_t part = 0; part < download_->parts().size(); ++part) {
-      const Download::Part& one = download_->parts()[part];
-      REPRISE_TRY(for_each_element(one.fd.get(), one.file, form_.member, report_,
-                                   [&](const Element& element) {
-                                     add(element, part);
-                                     return Flow::proceed;
-                                   }));
+      REPRISE_TRY(index(part));
     }
+    is_indexed_ = true;
     return {};
   }
 
-  void add(const Element& element, std::size_t part) {
-    const auto opened =
-        form_.open(std::make_shared<const std::string>(element.json.raw()), nullptr);
-    if (!opened) {
-      const std::string& file = download_->parts()[part].file.native();
-      return add_damage(report_, {cat(file, ": byte ", element.at), opened.error().message, ""});
+  Result<> index(std::size_t part) {
+    const Download::Part& one = download_->parts()[part];
+    std::string beginning(kFormBytes, '\0');
+    REPRISE_ASSIGN(const std::size_t got, read_at(one.fd.get(), beginning, 0, one.file));
+    has_lines_.push_back(is_of_lines(form_, std::string_view(beginning).substr(0, got)));
+    if (has_lines_.back()) {
+      return form_.lines.each(one.fd.get(), {one.file}, report_, [&](const LinesElement& lines) {
+        add(lines.text, {part, lines.at, lines.bytes});
+      });
     }
-    const SessionInfo& info = (*opened)->session.info;
-    Location location{info, part, element.at, element.bytes()};
+    return for_each_element(one.fd.get(), one.file, form_.member, report_,
+                            [&](const Element& element) {
+                              add(std::make_shared<const std::string>(element.json.raw()),
+                                  {part, element.at, element.bytes()});
+                              return Flow::proceed;
+                            });
+  }
+
+  Result<std::shared_ptr<const std::string>> text_at(const Location& location) {
+    const Download::Part& part = download_->parts()[location.part];
+    std::shared_ptr<const std::string> text;
+    if (has_lines_[location.part]) {
+      ReadReport known;  // reported when the file was indexed
+      const FilePart lines{part.file, location.at, location.at + location.bytes};
+      REPRISE_TRY(form_.lines.each(part.fd.get(), lines, known, [&](const LinesElement& element) {
+        text = text ? text : element.text;
+      }));
+    } else {
+      std::string bytes(static_cast<std::size_t>(location.bytes), '\0');
+      REPRISE_ASSIGN(const std::size_t got, read_at(part.fd.get(), bytes, location.at, part.file));
+      bytes.resize(got);
+      text = std::make_shared<const std::string>(std::move(bytes));
+    }
+    return text && is_json_object(*text)
+               ? Result<std::shared_ptr<const std::string>>(text)
+               : fail(Code::corrupt, cat(part.file.native(), " has changed while it was read"));
+  }
+
+  // Adds a conversation with this text.
+  void add(const std::shared_ptr<const std::string>& text, const Location& location) {
+    const auto opened = form_.open(text, nullptr);
+    if (!opened) {
+      const std::string& file = download_->parts()[location.part].file.native();
+      return add_damage(report_, {cat(file, ": byte ", location.at), opened.error().message, ""});
+    }
+    Conversation conversation{(*opened)->session.info, location};
+    const SessionInfo& info = conversation.info;
     // If several files have a session, as with a later export in the same folder, the newest wins.
-    const auto [known, is_new] = index_.try_emplace(info.id, location);
+    const auto [known, is_new] = index_.try_emplace(info.id, conversation);
     if (!is_new && known->second.info.updated_at <= info.updated_at) {
-      known->second = std::move(location);
+      known->second = std::move(conversation);
     }
   }
 
@@ -105,7 +145,9 @@ class ExportTool final : public Tool {
   const std::vector<Download::Part> no_parts_;
   std::shared_ptr<const Download> download_;
   std::string state_;
-  std::map<SessionId, Location> index_;
+  bool is_indexed_ = false;      // in this state
+  std::vector<bool> has_lines_;  // of each part
+  std::map<SessionId, Conversation> index_;
   ReadReport report_;
 };
 
@@ -118,7 +160,8 @@ bool is_conversations_file(std::string_view name) {
 Result<bool> is_export(const fs::path& place, const ExportForm& form) {
   const auto beginning = Download::beginning(place, form.is_part);
   // An unreadable file is not recognised.
-  return beginning && begins_with_element(*beginning, form.member);
+  return beginning &&
+         (begins_with_element(*beginning, form.member) || is_of_lines(form, *beginning));
 }
 
 Result<std::unique_ptr<Source>> open_export(const fs::path& place, const ExportForm& form) {

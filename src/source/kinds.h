@@ -64,7 +64,8 @@ Open open_gemini;
 // JSONL file.
 Recognise is_goose;
 Open open_goose;
-// Exports of the llama.cpp server's web page: one conversation as a tree, or an array of them.
+// Exports of the llama.cpp server's web page: conversations as lines, and a zip of such files;
+// before June 2026, one conversation as a tree, or an array of them.
 Recognise is_llamacpp;
 Open open_llamacpp;
 // logs.db: conversations made of responses and, since 0.32, threads of messages: llm's folder, or

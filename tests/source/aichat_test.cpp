@@ -1,3 +1,6 @@
+#include <stdlib.h>
+#include <time.h>
+
 #include <map>
 
 #include "base/text.h"
@@ -50,7 +53,27 @@ messages:
 data_urls: {}
 )";
 
-class AichatTest : public SourceTest {};
+class AichatTest : public SourceTest {
+ protected:
+  AichatTest() { set_zone("UTC0"); }
+  ~AichatTest() override {
+    if (zone_ != nullptr) {
+      ::setenv("TZ", was_.c_str(), 1);
+    } else {
+      ::unsetenv("TZ");
+    }
+    ::tzset();
+  }
+
+  static void set_zone(const char* zone) {
+    ::setenv("TZ", zone, 1);
+    ::tzset();
+  }
+
+ private:
+  const char* zone_ = ::getenv("TZ");
+  std::string was_ = zone_ == nullptr ? "" : zone_;
+};
 
 TEST_F(AichatTest, MessagesWithWhatWasCompressed) {
   append("sessions/work.yaml", kSession);
@@ -83,6 +106,34 @@ TEST_F(AichatTest, NamesTellTheTimeAndFoldersTellSessionsApart) {
   EXPECT_EQ(session("20260102T030405-hello").info.title, "Hello");
   EXPECT_EQ(must(source().list({})).damage.size(), 3U);
   EXPECT_EQ(must(source_kind_of(place().native()))->name, "aichat");
+}
+
+// aichat names its files in local time.
+TEST_F(AichatTest, TimesInNamesAreLocal) {
+  set_zone("EST5");
+  append("sessions/_/20260102T030405-hello.yaml",
+         "model: a:b\nmessages:\n- role: user\n  content: Hello\n");
+  open("aichat");
+  EXPECT_EQ(format_time(session("20260102T030405-hello").info.created_at), "2026-01-02T08:04:05Z");
+}
+
+TEST_F(AichatTest, CallsWithoutASession) {
+  append("messages.md",
+         "# CHAT: Why? [2026-11-20T10:00:00+01:00] (coder)\nWhy?\n--------\n<tool_calls>\nLet me "
+         "see\n[{\"call\":{\"name\":\"look\",\"arguments\":{\"q\":1},\"id\":\"c1\"},\"output\":"
+         "\"x\"}]\n"
+         "</tool_calls>\nSo.\n--------\n\n"
+         "# CHAT: And? [2026-11-20T10:01:00+01:00]\nAnd?\n--------\n<tool_calls>\n"
+         "[{\"call\":{\"name\":\"look\",\"arguments\":{},\"id\":null},\"output\":{\"n\":1}}]\n"
+         "</tool_calls>\n\n--------\n\n"
+         "# CHAT: Hm [2026-11-20T10:02:00+01:00]\nHm\n--------\n<tool_calls>\nnone\n</tool_calls>\n"
+         "--------\n\n");
+  open("aichat");
+  EXPECT_EQ(transcript("messages"),
+            (Lines{"user: Why?", "assistant: Let me see | call look c1 {\"q\":1}", "tool: c1 = x",
+                   "assistant: So.", "user: And?", "assistant: call look call-5-0 {}",
+                   "tool: call-5-0 = {\"n\":1}", "user: Hm",
+                   "assistant: <tool_calls>\nnone\n</tool_calls>"}));
 }
 
 TEST_F(AichatTest, AliasesAreNotRepeatedAndDepthIsBounded) {

@@ -150,6 +150,53 @@ TEST_F(ChatgptTest, ImagesThatAreThereAreImages) {
                                      "?image_asset_pointer | What is it?"}));
 }
 
+TEST_F(ChatgptTest, DrawingsOfCodeAreImages) {
+  const auto drawing = [](std::string_view id, std::string_view parent, std::string_view file) {
+    return node(id, parent,
+                message_node(id, "tool", "{'content_type':'execution_output','text':'done'}",
+                             cat(",'metadata':{'aggregate_result':{'messages':[{'message_type':"
+                                 "'stream','text':'done'},{'message_type':'image','image_url':"
+                                 "'file-service://",
+                                 file, "'}]}}")));
+  };
+  write_export(
+      {conversation("c1", "t2",
+                    {say("u1", "", "user", "Draw"),
+                     node("k1", "u1",
+                          message_node("k1", "assistant",
+                                       "{'content_type':'code','language':'python','text':'1+1'}",
+                                       ",'recipient':'python'")),
+                     drawing("t1", "k1", "file-A1"), drawing("t2", "t1", "file-gone")})});
+  append("file-A1.dat", "\x89PNGxx");
+  open("chatgpt");
+  EXPECT_EQ(transcript("c1"), (Lines{"user: Draw", "assistant: call python k1 \"1+1\"",
+                                     "tool: k1 = done | [image/png data:image/png;base64,iVBOR3h4]",
+                                     "tool: k1 = done"}));
+}
+
+TEST_F(ChatgptTest, FilesCanBeSentWithoutWords) {
+  write_export({conversation(
+      "c1", "u2",
+      {say("u1", "", "user", "See",
+           ",'metadata':{'attachments':[{'name':'a.pdf','mime_type':'application/pdf'},"
+           "{'name':'a.png','mime_type':'image/png'}]}"),
+       say("u2", "u1", "user", "", ",'metadata':{'attachments':[{'name':'b.csv'}]}")})});
+  open("chatgpt");
+  EXPECT_EQ(transcript("c1"), (Lines{"user: See | ?attachment", "user: ?attachment"}));
+}
+
+TEST_F(ChatgptTest, ResultsOfBrowsingHaveASummary) {
+  write_export({conversation(
+      "c1", "t1",
+      {say("u1", "", "user", "Find"),
+       node("t1", "u1",
+            message_node(
+                "t1", "tool",
+                "{'content_type':'tether_browsing_display','result':'','summary':'Found'}"))})});
+  open("chatgpt");
+  EXPECT_EQ(transcript("c1"), (Lines{"user: Find", "tool:  = Found"}));
+}
+
 // A file that somebody sent must not read private files near it into a conversation, from where
 // they would be sent to a model.
 TEST_F(ChatgptTest, PointersReadNothingButImagesOfAnExport) {

@@ -48,6 +48,25 @@ TEST_F(ClaudeExportTest, MessagesWithTheirBlocks) {
   EXPECT_EQ(session("c1").info.provider, "anthropic");
 }
 
+TEST_F(ClaudeExportTest, TitlesComeFromContentToo) {
+  write("conversations.json",
+        {cat("[", conversation("c1", "", message("m1", "human", "{'type':'text','text':'Why?'}")),
+             "]")});
+  open("claude-export");
+  EXPECT_EQ(sessions(), Lines{"c1 Why? (1)"});
+}
+
+TEST_F(ClaudeExportTest, AttachedFilesWithoutTextAreNamed) {
+  write("conversations.json",
+        {cat("[",
+             conversation("c1", "N",
+                          message("m1", "human", "{'type':'text','text':'See'}",
+                                  ",'attachments':[{'file_name':'a.bin','extracted_content':''}]")),
+             "]")});
+  open("claude-export");
+  EXPECT_EQ(transcript("c1"), Lines{"user: ?attachment | See"});
+}
+
 TEST_F(ClaudeExportTest, MetadataOfASession) {
   write("conversations.json",
         {"[{'uuid':'c1','name':'Named','model':'claude-x','created_at':'2026-01-02T03:04:05Z',"

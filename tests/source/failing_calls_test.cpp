@@ -117,6 +117,44 @@ TEST_P(FailingCalls, AreReported) {
   }
 }
 
+std::vector<std::string> ids_in(Source& source, bool& is_whole) {
+  SessionQuery query;
+  query.states.push_back(SessionState::archived);
+  std::vector<std::string> ids;
+  const auto page = source.list(query);
+  is_whole = page && page->damage.empty();
+  for (const SessionInfo& info : page ? page->sessions : std::vector<SessionInfo>()) {
+    ids.push_back(info.id.str());
+  }
+  return ids;
+}
+
+// The same source does not take what it could read before a failure for all there is.
+TEST_P(FailingCalls, AreNotRemembered) {
+  const TemporaryFolder work;
+  const fs::path folder = work.path() / "history";
+  fs::create_directories(folder);
+  GetParam().write(folder, 2);
+  const auto opened = [&] {
+    return must(open_source(cat(GetParam().source, ":", folder.native())));
+  };
+  bool is_whole = false;
+  const auto usual = opened();
+  rel::watch(folder.native());
+  const std::vector<std::string> ids = ids_in(*usual, is_whole);
+  rel::unwatch();
+  ASSERT_TRUE(is_whole);
+  const std::int64_t calls = rel::calls_seen().all;
+  for (std::int64_t at = 1; at <= calls; ++at) {
+    const auto source = opened();
+    rel::watch(folder.native(), {.what = rel::Trap::What::fail, .at = at, .error = EIO});
+    (void)ids_in(*source, is_whole);
+    rel::unwatch();
+    EXPECT_EQ(ids_in(*source, is_whole), ids) << "after call " << at << " of " << calls;
+    EXPECT_TRUE(is_whole) << "after call " << at << " of " << calls;
+  }
+}
+
 constexpr source::TableSignature kMarks[] = {{"a", "of_a_tool"}};
 
 TEST(RecognisedDatabase, IsNotTakenForAnotherFileWhenACallFails) {

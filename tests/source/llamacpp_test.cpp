@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "base/text.h"
+#include "chatdir/zip_bytes.h"
 #include "source/source_fixture.h"
 #include "support/must.h"
 
@@ -73,6 +76,108 @@ TEST_F(LlamacppTest, CallsFilesAndOlderThoughts) {
             (Lines{"user: [image/png data:image/png;base64,AAAA] | In b | ?audioFile | See",
                    "assistant: (thinking) old | call f k {}", "tool: k = done"}));
   EXPECT_EQ(must(source_kind_of((place() / "a.json").native()))->name, "llamacpp");
+}
+
+std::string session_line(std::string_view id, std::string_view leaf, std::string_view more = "") {
+  return cat("{'harness':'llama.app','type':'session','id':'", id,
+             "','name':'Talk','lastModified':1763600099000,'currNode':'", leaf, "'", more, "}");
+}
+
+std::string message_line(std::string_view message) {
+  return cat("{'message':", message, ",'type':'message'}");
+}
+
+TEST_F(LlamacppTest, SessionsOfLines) {
+  write("a.jsonl",
+        {session_line("c1", "a2", ",'pinned':true"),
+         message_line("{'id':'root','type':'root','timestamp':1763600000000,'role':'system',"
+                      "'content':'','parent':null,'children':['s']}"),
+         message_line(message("s", "root", "system", "Be brief")),
+         message_line(message("u1", "s", "user", "Why?")),
+         message_line(message("a1", "u1", "assistant", "",
+                              ",'toolCalls':[{'id':'k','type':'function','function':{'name':'f',"
+                              "'arguments':'{}'}}]")),
+         message_line(message("t1", "a1", "tool", "done", ",'toolCallId':'k'")),
+         message_line(message("a2", "t1", "assistant", "So.")), "{'type':'of_tomorrow'}",
+         session_line("c2", "", ",'forkedFromConversationId':'c1'"),
+         message_line(message("v1", "", "user", "And?"))});
+  open("llamacpp", "a.jsonl");
+  EXPECT_EQ(sessions(), (Lines{"c1 Talk (5)", "~c2 Talk (1)"}));
+  EXPECT_EQ(transcript("c1"), (Lines{"*system: Be brief", "user: Why?", "assistant: call f k {}",
+                                     "tool: k = done", "assistant: So."}));
+  EXPECT_EQ(transcript("c2"), Lines{"user: And?"});
+  EXPECT_TRUE(session("c1").info.pinned);
+  EXPECT_TRUE(must(source().list({})).damage.empty());
+  EXPECT_EQ(must(source_kind_of((place() / "a.jsonl").native()))->name, "llamacpp");
+}
+
+TEST_F(LlamacppTest, AZipOfLinesIsRead) {
+  std::string one =
+      cat(session_line("c1", "u1"), "\n", message_line(message("u1", "", "user", "x")));
+  std::string two = session_line("c2", "");
+  std::ranges::replace(one, '\'', '"');
+  std::ranges::replace(two, '\'', '"');
+  append("all.zip", zip_of({{.name = "2026-11-20_conv_c1_talk.jsonl", .data = one},
+                            {.name = "2026-11-20_conv_c2_talk.jsonl", .data = two}}));
+  open("llamacpp", "all.zip");
+  EXPECT_EQ(sessions(), (Lines{"c2 Talk (0)", "c1 Talk (1)"}));
+  EXPECT_EQ(transcript("c1"), Lines{"user: x"});
+  EXPECT_EQ(must(source_kind_of((place() / "all.zip").native()))->name, "llamacpp");
+}
+
+TEST_F(LlamacppTest, DamagedLinesAreNoEnd) {
+  write("a.jsonl", {session_line("c1", "a1"), message_line(message("u1", "", "user", "Why?")),
+                    "{'message':{'id':", message_line(message("a1", "u1", "assistant", "So.")),
+                    session_line("c2", "")});
+  write("b.json", {conversation("c3", "u1", message("u1", "root", "user", "Old"))});
+  open("llamacpp");
+  EXPECT_EQ(sessions(), (Lines{"c3 Talk (1)", "c2 Talk (0)", "c1 Talk (2)"}));
+  EXPECT_EQ(must(source().list({})).damage.size(), 1U);
+}
+
+TEST_F(LlamacppTest, AttachedFilesByWhatTheyHold) {
+  write("a.json",
+        {conversation(
+            "c1", "u1",
+            message("u1", "root", "user", "See",
+                    ",'extra':[{'type':'IMAGE','name':'a.png','base64Url':"
+                    "'data:image/png;base64,AAAA'},{'type':'TEXT','name':'b','content':'In b'},"
+                    "{'type':'PDF','name':'c','base64Data':'AAAA','content':'In c','images':[],"
+                    "'processedAsImages':false},{'type':'AUDIO','name':'d','base64Data':'AA'}]"))});
+  open("llamacpp", "a.json");
+  EXPECT_EQ(transcript("c1"),
+            (Lines{"user: [image/png data:image/png;base64,AAAA] | In b | [application/pdf "
+                   "data:application/pdf;base64,AAAA] | In c | ?AUDIO | See"}));
+}
+
+TEST_F(LlamacppTest, SummariesAndSystemPromptsAreInjected) {
+  const std::string summary =
+      "{'id':'s','convId':'c1','type':'compaction','timestamp':1763600000124,'parent':'u1','role':"
+      "'user','content':'They asked why','children':[]}";
+  write("a.json",
+        {conversation("c1", "s", cat(message("u1", "root", "user", "Why?"), ",", summary))});
+  open("llamacpp", "a.json");
+  EXPECT_EQ(transcript("c1"), (Lines{"user: Why?", "*user: They asked why"}));
+}
+
+// A fork is a copy with other ids.
+TEST_F(LlamacppTest, ARequestOfAForkIsTheSame) {
+  const std::string timings = ",'timings':{'prompt_n':9,'prompt_ms':1.25,'predicted_n':4}";
+  const auto talk = [&](std::string_view id, std::string_view answer) {
+    return conversation(id, answer, message(answer, "root", "assistant", "A", timings));
+  };
+  write("a.json", {cat("[", talk("c1", "a1"), ",", talk("c2", "b1"), "]")});
+  open("llamacpp", "a.json");
+  const auto request_of = [this](std::string_view id) {
+    std::string request;
+    (void)must(source().read(must(SessionId::parse(id)), {}, [&](Message&& one) {
+      request = one.usage.value_or(Usage{}).request_id;
+      return Flow::proceed;
+    }));
+    return request;
+  };
+  EXPECT_NE(request_of("c1"), "");
+  EXPECT_EQ(request_of("c1"), request_of("c2"));
 }
 
 }  // namespace

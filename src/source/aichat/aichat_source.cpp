@@ -1,4 +1,7 @@
+#include <time.h>
+
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -25,116 +28,6 @@ namespace {
 constexpr std::string_view kLogFile = "messages.md";
 constexpr std::string_view kHeading = "# CHAT: ";
 constexpr std::string_view kRule = "\n--------\n";
-
-struct Part {
-  std::string_view role;
-  std::string text;
-  Time time;
-};
-
-// The time in a heading such as "# CHAT: How are you? [2026-11-20T10:00:00+01:00]".
-std::optional<Time> time_in_heading(std::string_view line) {
-  const std::size_t begin = line.rfind('[');
-  const std::size_t end = line.rfind(']');
-  return line.starts_with(kHeading) && begin != std::string_view::npos && end > begin &&
-                 end != std::string_view::npos
-             ? parse_time(line.substr(begin + 1, end - begin - 1))
-             : std::nullopt;
-}
-
-std::string_view first_line(std::string_view text) {
-  return text.substr(0, text.find('\n'));
-}
-
-// The position of the next heading, or the end. A line without a valid time is no heading.
-std::size_t find_heading(std::string_view text, std::size_t from) {
-  for (std::size_t at = from; at < text.size();) {
-    if (time_in_heading(first_line(text.substr(at)))) {
-      return at;
-    }
-    const std::size_t end = text.find('\n', at);
-    at = end == std::string_view::npos ? text.size() : end + 1;
-  }
-  return text.size();
-}
-
-// The question ends at the first rule, the answer at the last one.
-void add_turn(std::string_view turn, std::vector<Part>& parts) {
-  const std::string_view heading = first_line(turn);
-  const Time time = time_in_heading(heading).value_or(Time{});
-  std::string_view body = turn.substr(std::min(heading.size() + 1, turn.size()));
-  const std::size_t middle = body.find(kRule);
-  parts.push_back({role::kUser, utf8::sanitize(trimmed(body.substr(0, middle))), time});
-  if (middle == std::string_view::npos) {
-    return;
-  }
-  body.remove_prefix(middle + kRule.size());
-  const std::size_t end = cat("\n", body).rfind(kRule);
-  const std::string_view answer =
-      end == std::string::npos ? body : body.substr(0, end == 0 ? 0 : end - 1);
-  if (!trimmed(answer).empty()) {
-    parts.push_back({role::kAssistant, utf8::sanitize(trimmed(answer)), time});
-  }
-}
-
-Result<std::shared_ptr<OpenSession>> open_log(const SessionId& id,
-                                              const std::filesystem::path& file) {
-  REPRISE_ASSIGN(const auto text, read_document(file));
-  auto parts = std::make_shared<std::vector<Part>>();
-  for (std::size_t at = find_heading(*text, 0); at < text->size();) {
-    const std::size_t next = find_heading(*text, at + 1);
-    add_turn(std::string_view(*text).substr(at, next - at), *parts);
-    at = next;
-  }
-  REPRISE_ASSIGN(Session session, session_of_file(id, file));
-  auto open = std::make_shared<OpenSession>(OpenSession{.session = std::move(session)});
-  SessionInfo& info = open->session.info;
-  info.title = file.filename().native();
-  if (!parts->empty()) {
-    info.created_at = parts->front().time;
-    info.updated_at = parts->back().time;
-  }
-  for (std::size_t i = 0; i < parts->size(); ++i) {
-    Node node{.at = static_cast<std::int64_t>(i)};
-    node.is_message = true;
-    open->tree.add(node, (*parts)[i].text);
-  }
-  count_messages(*open);
-  open->message = [parts](std::span<const Node> nodes) -> Result<Message> {
-    const Part& part = (*parts)[static_cast<std::size_t>(nodes.front().at)];
-    return Message{.role = std::string(part.role),
-                   .blocks = {TextBlock{part.text, {}}},
-                   .created_at = part.time};
-  };
-  return open;
-}
-
-}  // namespace
-}  // namespace reprise::source::aichat
-
-namespace reprise::source {
-namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::string_view kAichat = "aichat";
-
-void add_aichat_content(JsonView content, std::vector<Block>& blocks) {
-  if (!content.text().empty()) {
-    blocks.emplace_back(TextBlock{content.text(), {}});
-  }
-  content.each([&](JsonView part) {
-    const std::string type = part["type"].text();
-    const std::string url = part["image_url"]["url"].text();
-    if (type == "text") {
-      blocks.emplace_back(TextBlock{part["text"].text(), {}});
-    } else if (type == "image_url" && !url.empty()) {
-      blocks.emplace_back(image_at(url));
-    } else {
-      blocks.push_back(unknown_block(part));
-    }
-  });
-}
 
 // Calls may lack ids; then an id is made from the position in the session.
 std::string id_of_call(JsonView call, std::int64_t message, std::size_t number) {
@@ -169,12 +62,146 @@ Message result_message(JsonView content, std::int64_t number) {
   return message;
 }
 
+Message text_message(std::string_view role, std::string_view text, Time time) {
+  return {.role = std::string(role),
+          .blocks = {TextBlock{utf8::sanitize(trimmed(text)), {}}},
+          .created_at = time};
+}
+
+// The time in a heading such as "# CHAT: How are you? [2026-11-20T10:00:00+01:00]".
+std::optional<Time> time_in_heading(std::string_view line) {
+  const std::size_t begin = line.rfind('[');
+  const std::size_t end = line.rfind(']');
+  return line.starts_with(kHeading) && begin != std::string_view::npos && end > begin &&
+                 end != std::string_view::npos
+             ? parse_time(line.substr(begin + 1, end - begin - 1))
+             : std::nullopt;
+}
+
+std::string_view first_line(std::string_view text) {
+  return text.substr(0, text.find('\n'));
+}
+
+// The position of the next heading, or the end. A line without a valid time is no heading.
+std::size_t find_heading(std::string_view text, std::size_t from) {
+  for (std::size_t at = from; at < text.size();) {
+    if (time_in_heading(first_line(text.substr(at)))) {
+      return at;
+    }
+    const std::size_t end = text.find('\n', at);
+    at = end == std::string_view::npos ? text.size() : end + 1;
+  }
+  return text.size();
+}
+
+// An answer begins with its calls and their results as JSON in a line of its own, and the text
+// before them. Adds these and returns the rest.
+std::string_view add_calls(std::string_view answer, Time time, std::vector<Message>& messages) {
+  constexpr std::string_view kBegin = "<tool_calls>\n";
+  constexpr std::string_view kEnd = "\n</tool_calls>";
+  const std::size_t end = answer.find(kEnd);
+  if (!answer.starts_with(kBegin) || end == std::string_view::npos) {
+    return answer;
+  }
+  const std::string_view before = answer.substr(0, end);
+  const std::size_t line = before.rfind('\n') + 1;
+  const auto results = RawJson::parse(std::string(before.substr(line)));
+  if (!results || !JsonView(results->text()).is(json::Kind::array)) {
+    return answer;
+  }
+  const std::string text =
+      utf8::sanitize(trimmed(before.substr(kBegin.size(), line - kBegin.size())));
+  const std::string content =
+      cat(R"({"text":)", RawJson::string(text).text(), R"(,"tool_results":)", results->text(), "}");
+  const auto number = static_cast<std::int64_t>(messages.size());
+  messages.push_back(call_message(JsonView(content), number));
+  messages.push_back(result_message(JsonView(content), number));
+  messages[messages.size() - 2].created_at = messages.back().created_at = time;
+  return answer.substr(end + kEnd.size());
+}
+
+// The question ends at the first rule, the answer at the last one.
+void add_turn(std::string_view turn, std::vector<Message>& messages) {
+  const std::string_view heading = first_line(turn);
+  const Time time = time_in_heading(heading).value_or(Time{});
+  std::string_view body = turn.substr(std::min(heading.size() + 1, turn.size()));
+  const std::size_t middle = body.find(kRule);
+  messages.push_back(text_message(role::kUser, body.substr(0, middle), time));
+  if (middle == std::string_view::npos) {
+    return;
+  }
+  body.remove_prefix(middle + kRule.size());
+  const std::size_t end = cat("\n", body).rfind(kRule);
+  const std::string_view answer =
+      end == std::string::npos ? body : body.substr(0, end == 0 ? 0 : end - 1);
+  const std::string_view text = add_calls(answer, time, messages);
+  if (!trimmed(text).empty()) {
+    messages.push_back(text_message(role::kAssistant, text, time));
+  }
+}
+
+Result<std::shared_ptr<OpenSession>> open_log(const SessionId& id,
+                                              const std::filesystem::path& file) {
+  REPRISE_ASSIGN(const auto text, read_document(file));
+  auto messages = std::make_shared<std::vector<Message>>();
+  for (std::size_t at = find_heading(*text, 0); at < text->size();) {
+    const std::size_t next = find_heading(*text, at + 1);
+    add_turn(std::string_view(*text).substr(at, next - at), *messages);
+    at = next;
+  }
+  REPRISE_ASSIGN(Session session, session_of_file(id, file));
+  auto open = std::make_shared<OpenSession>(OpenSession{.session = std::move(session)});
+  SessionInfo& info = open->session.info;
+  info.title = file.filename().native();
+  if (!messages->empty()) {
+    info.created_at = messages->front().created_at;
+    info.updated_at = messages->back().created_at;
+  }
+  for (std::size_t i = 0; i < messages->size(); ++i) {
+    Node node{.at = static_cast<std::int64_t>(i)};
+    node.is_message = true;
+    open->tree.add(node, "");
+  }
+  count_messages(*open);
+  open->message = [messages](std::span<const Node> nodes) -> Result<Message> {
+    return (*messages)[static_cast<std::size_t>(nodes.front().at)];
+  };
+  return open;
+}
+
+}  // namespace
+}  // namespace reprise::source::aichat
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kAichat = "aichat";
+
+void add_aichat_content(JsonView content, std::vector<Block>& blocks) {
+  if (!content.text().empty()) {
+    blocks.emplace_back(TextBlock{content.text(), {}});
+  }
+  content.each([&](JsonView part) {
+    const std::string type = part["type"].text();
+    const std::string url = part["image_url"]["url"].text();
+    if (type == "text") {
+      blocks.emplace_back(TextBlock{part["text"].text(), {}});
+    } else if (type == "image_url" && !url.empty()) {
+      blocks.emplace_back(image_at(url));
+    } else {
+      blocks.push_back(unknown_block(part));
+    }
+  });
+}
+
 // `number` is the message's position in the session.
 Message message_of_aichat(JsonView json, std::int64_t number, bool is_result) {
   const std::string role = json["role"].text();
   if (role == role::kTool) {
-    return is_result ? result_message(json["content"], number)
-                     : call_message(json["content"], number);
+    return is_result ? aichat::result_message(json["content"], number)
+                     : aichat::call_message(json["content"], number);
   }
   Message message{.role = role};
   add_aichat_content(json["content"], message.blocks);
@@ -185,7 +212,7 @@ Message message_of_aichat(JsonView json, std::int64_t number, bool is_result) {
   return message;
 }
 
-// The time in names that the program generates: "20260102T030405-name".
+// The time in names that the program generates, which is local: "20260102T030405-name".
 std::optional<Time> time_in_name(std::string_view name) {
   constexpr std::size_t kLength = 15;
   if (name.size() < kLength || name[8] != 'T' ||
@@ -194,8 +221,18 @@ std::optional<Time> time_in_name(std::string_view name) {
     return std::nullopt;
   }
   const auto part = [&](std::size_t at, std::size_t length) { return name.substr(at, length); };
-  return parse_time(cat(part(0, 4), "-", part(4, 2), "-", part(6, 2), "T", part(9, 2), ":",
-                        part(11, 2), ":", part(13, 2), "Z"));
+  const auto utc = parse_time(cat(part(0, 4), "-", part(4, 2), "-", part(6, 2), "T", part(9, 2),
+                                  ":", part(11, 2), ":", part(13, 2), "Z"));
+  if (!utc) {
+    return std::nullopt;
+  }
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(*utc);
+  std::tm parts{};
+  if (::gmtime_r(&seconds, &parts) == nullptr) {
+    return utc;
+  }
+  parts.tm_isdst = -1;
+  return Time(std::chrono::seconds(std::mktime(&parts)));
 }
 
 SessionId aichat_id(const fs::path& file) {

@@ -72,8 +72,18 @@ class Blocks {
         add_text(part.text());
       } else if (part["content_type"].text() == "audio_transcription") {
         add_text(part["text"].text(), unknown_members(kName, part, {"text"}));
-      } else if (!add_image(part)) {
+      } else if (part["content_type"].text() != "image_asset_pointer" ||
+                 !add_image(part["asset_pointer"].text(), part)) {
         add_unknown(part);
+      }
+    });
+  }
+
+  // What the code interpreter drew.
+  void add_drawings(JsonView outputs) {
+    outputs.each([&](JsonView output) {
+      if (output["message_type"].text() == "image") {
+        add_image(output["image_url"].text(), output);
       }
     });
   }
@@ -96,15 +106,13 @@ class Blocks {
   const Result<>& read() const { return read_; }
 
  private:
-  bool add_image(JsonView part) {
-    const std::string pointer = part["asset_pointer"].text();
+  bool add_image(std::string_view pointer, JsonView part) {
     const std::size_t slashes = pointer.find("://");
-    if (part["content_type"].text() != "image_asset_pointer" || download_ == nullptr ||
-        slashes == std::string::npos ||
-        !is_asset_name(std::string_view(pointer).substr(slashes + 3))) {
+    if (download_ == nullptr || slashes == std::string_view::npos ||
+        !is_asset_name(pointer.substr(slashes + 3))) {
       return false;
     }
-    const auto asset = download_->asset(std::string_view(pointer).substr(slashes + 3));
+    const auto asset = download_->asset(pointer.substr(slashes + 3));
     if (!asset && asset.error().code == Code::io) {
       read_ = std::unexpected(asset.error());
     }
@@ -142,12 +150,14 @@ std::optional<std::string> text_of_content(JsonView content) {
     return quote_of(content);
   }
   if (type == "tether_browsing_display") {
-    return content["result"].text();
+    const std::string result = content["result"].text();
+    return result.empty() ? content["summary"].text() : result;
   }
   return std::nullopt;
 }
 
-Result<> add_content(JsonView content, Message& message, const Download* download) {
+Result<> add_content(JsonView content, JsonView metadata, Message& message,
+                     const Download* download) {
   Blocks blocks(message, download);
   const std::string type = content["content_type"].text();
   if (const auto text = text_of_content(content)) {
@@ -168,7 +178,19 @@ Result<> add_content(JsonView content, Message& message, const Download* downloa
   } else if (content) {
     blocks.add_unknown(content);
   }
+  if (type == "execution_output") {
+    blocks.add_drawings(metadata["aggregate_result"]["messages"]);
+  }
   return blocks.read();
+}
+
+// Attached files that are no images, which have a part of their own.
+void add_files(JsonView attachments, std::vector<Block>& blocks) {
+  attachments.each([&](JsonView one) {
+    if (!one["mime_type"].text().starts_with("image/")) {
+      blocks.emplace_back(UnknownBlock{"attachment", raw_of(one)});
+    }
+  });
 }
 
 // The texts of a tool's message become its result; its other blocks follow.
@@ -245,6 +267,7 @@ MessageMetadata metadata_of(JsonView message) {
     parts.each([&](JsonView part) {
       metadata.has_content = metadata.has_content || part.raw().size() > 2;  // more than ""
     });
+    metadata.has_content = metadata.has_content || details["attachments"].raw().size() > 2;
   }
   return metadata;
 }
@@ -258,7 +281,10 @@ std::string question_text(JsonView content) {
 Result<Message> message_of(JsonView json, std::string_view call, const Download* download) {
   const MessageMetadata metadata = metadata_of(json);
   Message message{.role = metadata.role, .created_at = metadata.time.value_or(Time{})};
-  REPRISE_TRY(add_content(metadata.content, message, download));
+  REPRISE_TRY(add_content(metadata.content, json["metadata"], message, download));
+  if (metadata.role == role::kUser) {
+    add_files(json["metadata"]["attachments"], message.blocks);
+  }
   if (metadata.is_call) {
     make_call(message, json);
   } else if (metadata.role == role::kTool) {

@@ -49,6 +49,7 @@ void add_content_block(JsonView block, std::vector<Block>& blocks) {
 void add_attachment(JsonView attachment, std::vector<Block>& blocks) {
   const std::string content = attachment["extracted_content"].text();
   if (content.empty()) {
+    blocks.emplace_back(UnknownBlock{"attachment", raw_of(attachment)});
     return;
   }
   blocks.emplace_back(
@@ -105,7 +106,8 @@ Result<std::shared_ptr<OpenSession>> open_claude_conversation(
     open->tree.add(node, message.raw());
     std::string& title = open->session.info.title;
     if (title.empty() && message["sender"].text() == "human") {
-      title = title_of(message["text"].text());
+      const std::string text = message["text"].text();
+      title = title_of(text.empty() ? first_text(message["content"]) : text);
     }
   });
   if (const auto leaf = open->tree.find(node_id(json["current_leaf_message_uuid"].text()))) {

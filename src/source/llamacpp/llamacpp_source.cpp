@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "base/encode.h"
 #include "base/text.h"
+#include "source/document_tool.h"
 #include "source/export_tool.h"
 #include "source/kinds.h"
 #include "source/topological_order.h"
@@ -13,20 +15,28 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kLlamaName = "llamacpp";
 
-// Files attached to a message.
+// A file attached to a message: its image or PDF, and its text.
 void add_attached(JsonView attached, std::vector<Block>& blocks) {
   const std::string type = attached["type"].text();
   const std::string url = attached["base64Url"].text();
+  const std::string data = attached["base64Data"].text();
   const std::string content = attached["content"].text();
-  Extra extra;
-  if (type == "imageFile" && !url.empty()) {
-    add_unknown_members(extra, kLlamaName, attached, {"base64Url"});
-    ImageBlock image = image_at(url);
-    image.extra = std::move(extra);
-    blocks.emplace_back(std::move(image));
-  } else if (!content.empty()) {
-    blocks.emplace_back(TextBlock{content, unknown_members(kLlamaName, attached, {"content"})});
-  } else {
+  const std::size_t before = blocks.size();
+  if (!url.empty()) {
+    blocks.emplace_back(image_at(url));
+  } else if (!data.empty() && ascii_lower(type).starts_with("pdf")) {
+    blocks.emplace_back(image_of("application/pdf", data));
+  }
+  if (blocks.size() > before) {
+    std::get<ImageBlock>(blocks.back()).extra =
+        unknown_members(kLlamaName, attached, {"base64Url", "base64Data", "content"});
+  }
+  if (!content.empty()) {
+    blocks.emplace_back(TextBlock{
+        content,
+        blocks.size() > before ? Extra() : unknown_members(kLlamaName, attached, {"content"})});
+  }
+  if (blocks.size() == before) {
     blocks.emplace_back(UnknownBlock{type, raw_of(attached)});
   }
 }
@@ -42,13 +52,26 @@ void add_calls(JsonView calls, std::vector<Block>& blocks) {
   });
 }
 
-// The server's timings as usage.
-std::optional<Usage> usage_of_timings(JsonView timings) {
+// The server's timings as usage. A fork copies them with the message's time, but under another id:
+// both make up the id of the request.
+std::optional<Usage> usage_of(JsonView message) {
+  const JsonView timings = message["timings"];
   Usage usage;
   usage.input = {timings["prompt_n"].count() + timings["cache_n"].count()};
   usage.cached = {timings["cache_n"].count()};
   usage.output = {timings["predicted_n"].count()};
-  return usage == Usage{} ? std::nullopt : std::optional(usage);
+  if (usage == Usage{}) {
+    return std::nullopt;
+  }
+  usage.request_id =
+      cat(kLlamaName, "-", fnv1a(cat(message["timestamp"].raw(), " ", timings.raw())));
+  return usage;
+}
+
+// Of a message that neither user nor model wrote: the system prompt, or a summary of the messages
+// before it.
+bool is_injected_llama(JsonView message) {
+  return message["role"].text() == role::kSystem || message["type"].text() == "compaction";
 }
 
 Message message_of_llama(JsonView json) {
@@ -69,7 +92,10 @@ Message message_of_llama(JsonView json) {
   if (message.role == role::kAssistant) {
     message.provider = kLlamaName;
     message.model = json["model"].text();
-    message.usage = usage_of_timings(json["timings"]);
+    message.usage = usage_of(json);
+  }
+  if (is_injected_llama(json)) {
+    mark_injected(message);
   }
   add_unknown_members(message.extra, kLlamaName, json,
                       {"content", "extra", "reasoningContent", "thinking", "toolCalls"});
@@ -81,6 +107,7 @@ Session session_of_llama(JsonView conversation) {
       .info = {.id = session_id_of(conversation["id"].text()), .state = SessionState::closed}};
   session.info.title = title_of(conversation["name"].text());
   session.info.provider = kLlamaName;
+  session.info.pinned = is_true(conversation["pinned"]);
   session.info.updated_at = sniffed_time(conversation["lastModified"]).value_or(Time{});
   if (const auto parent = SessionId::parse(conversation["forkedFromConversationId"].text())) {
     session.info.forked_from = ForkOrigin{*parent, Seq{0}};
@@ -117,14 +144,15 @@ Result<std::shared_ptr<OpenSession>> open_llama_conversation(
     node.parent = node_id(text_or_json(message["parent"]));
     node.link = open->tree.find(node.parent) ? Link::named : Link::root;
     node.is_message = message["type"].text() != "root" && message["role"];
-    node.usage = note_usage(open->usages, usage_of_timings(message["timings"]));
+    node.is_injected = is_injected_llama(message);
+    node.usage = note_usage(open->usages, usage_of(message));
     open->tree.add(node, message.raw());
     const auto time = sniffed_time(message["timestamp"]);
     if (time) {
       info.created_at = info.created_at == Time{} ? *time : info.created_at;
       info.updated_at = std::max(info.updated_at, *time);
     }
-    if (message["role"].text() == role::kUser && info.title.empty()) {
+    if (!node.is_injected && message["role"].text() == role::kUser && info.title.empty()) {
       info.title = title_of(message["content"].text());
     }
     if (message["model"]) {
@@ -141,11 +169,75 @@ Result<std::shared_ptr<OpenSession>> open_llama_conversation(
   return open;
 }
 
-bool is_any_json(std::string_view name) {
-  return name.ends_with(".json");
+// Since June 2026, a line with the conversation and one for each of its messages.
+bool begins_with_session(std::string_view beginning) {
+  return begins_with_element(beginning, "currNode") || begins_with_element(beginning, "harness");
 }
 
-constexpr ExportForm kLlamacpp = {is_any_json, "conv", open_llama_conversation};
+// Collects the lines of one conversation after another.
+class SessionLines {
+ public:
+  SessionLines(const FilePart& part, ReadReport& report,
+               const std::function<void(const LinesElement&)>& sink)
+      : part_(part), report_(report), sink_(sink) {}
+
+  void take(const Record& record) {
+    const std::string type = record.json["type"].text();
+    if (type == "session") {
+      finish();
+      at_ = record.at;
+      text_ = cat(R"({"conv":)", record.json.raw(), R"(,"messages":[)");
+      has_session_ = true;
+      count_ = 0;
+    } else if (has_session_ && type == "message" && record.json["message"].is(json::Kind::object)) {
+      text_ += cat(count_++ == 0 ? "" : ",", record.json["message"].raw());
+    }
+    end_ = record.at + record.bytes();
+    if (std::cmp_greater(text_.size(), kDocumentBytesMax)) {
+      add_damage(report_, {cat(part_.file.native(), ": byte ", at_),
+                           cat("longer than ", kDocumentBytesMax >> 20U, " MiB"), ""});
+      has_session_ = false;
+      text_.clear();
+    }
+  }
+
+  void finish() {
+    if (has_session_) {
+      text_ += "]}";
+      sink_({std::make_shared<const std::string>(std::move(text_)), at_, end_ - at_});
+    }
+    has_session_ = false;
+    text_.clear();
+  }
+
+ private:
+  const FilePart& part_;
+  ReadReport& report_;
+  const std::function<void(const LinesElement&)>& sink_;
+  std::string text_;
+  bool has_session_ = false;
+  std::size_t count_ = 0;  // of messages
+  std::int64_t at_ = 0;
+  std::int64_t end_ = 0;
+};
+
+Result<> for_each_session(int fd, const FilePart& part, ReadReport& report,
+                          const std::function<void(const LinesElement&)>& sink) {
+  SessionLines lines(part, report, sink);
+  REPRISE_TRY(
+      for_each_record(fd, part, {}, report, [&](const Record& record) { lines.take(record); }));
+  lines.finish();
+  return {};
+}
+
+bool is_any_json(std::string_view name) {
+  return name.ends_with(".json") || name.ends_with(".jsonl");
+}
+
+constexpr ExportForm kLlamacpp = {.is_part = is_any_json,
+                                  .member = "conv",
+                                  .open = open_llama_conversation,
+                                  .lines = {begins_with_session, for_each_session}};
 
 }  // namespace
 

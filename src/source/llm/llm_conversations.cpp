@@ -101,11 +101,16 @@ const std::initializer_list<std::string_view> kColumns = {
     "response",  "response_json",  "datetime_utc", "input_tokens", "output_tokens", "token_details",
     "schema_id", "resolved_model", "reasoning"};
 
-bool has_rows(Database& database, std::string_view table, std::string_view response) {
-  bool has_any = false;
-  for_each_row_of({database, response}, table, {"response_id"}, "WHERE response_id = ? LIMIT 1",
-                  [&](Row&) { has_any = true; });
-  return has_any;
+// An attachment as llm writes it to JSON.
+RawJson attachment_json(const Row& row) {
+  const std::string_view bytes = row.bytes("content");
+  if (bytes.empty()) {
+    return row_json(row, {"id", "type", "path", "url"});
+  }
+  const RawJson metadata = row_json(row, {"id", "type", "path", "url"});
+  const std::string_view members = metadata.text();
+  return json::take(
+      cat(members.substr(0, members.size() - 1), R"(,"content":")", base64_encode(bytes), R"("})"));
 }
 
 Message answer_of(Database& database, const Row& row) {
@@ -180,11 +185,13 @@ void add_response(Database& database, const Row& row, std::string& system, OpenS
     system = row.text("system");
     add(ResponsePart::system);
   }
-  if (has_rows(database, "tool_results", id)) {
+  const bool has_results = has_rows(database, "tool_results", id);
+  if (has_results) {
     add(ResponsePart::results);
   }
+  // Without a text, the attachments beside results are those of the results.
   if (!row.text("prompt").empty() || has_rows(database, "prompt_fragments", id) ||
-      has_rows(database, "prompt_attachments", id)) {
+      (!has_results && has_rows(database, "prompt_attachments", id))) {
     add(ResponsePart::prompt);
   }
   add(ResponsePart::answer);
@@ -278,10 +285,24 @@ std::shared_ptr<OpenSession> open_conversation(const std::shared_ptr<Database>& 
   return open;
 }
 
+bool has_rows(Database& database, std::string_view table, std::string_view response) {
+  bool has_any = false;
+  for_each_row_of({database, response}, table, {"response_id"}, "WHERE response_id = ? LIMIT 1",
+                  [&](Row&) { has_any = true; });
+  return has_any;
+}
+
 std::optional<Usage> usage_of_row(const Row& row) {
   Usage usage;
   usage.input = {std::max<std::int64_t>(row.integer("input_tokens"), 0)};
   usage.output = {std::max<std::int64_t>(row.integer("output_tokens"), 0)};
+  // As OpenAI's two protocols name them.
+  const std::string details_text = json_column(row, "token_details");
+  const JsonView details(details_text);
+  usage.cached = {details["prompt_tokens_details"]["cached_tokens"].count() +
+                  details["input_tokens_details"]["cached_tokens"].count()};
+  usage.reasoning = {details["completion_tokens_details"]["reasoning_tokens"].count() +
+                     details["output_tokens_details"]["reasoning_tokens"].count()};
   if (usage == Usage{}) {
     return std::nullopt;
   }
@@ -310,7 +331,7 @@ Block attachment(Database& database, const std::string& id) {
                  } else if (is_image && !row.text("url").empty()) {
                    block = image_at(type, row.text("url"));
                  } else {
-                   block = UnknownBlock{"attachment", row_json(row, {"id", "type", "path", "url"})};
+                   block = UnknownBlock{"attachment", attachment_json(row)};
                  }
                });
   return block;

@@ -22,6 +22,8 @@ std::vector<SessionInfo> list_threads(Database& database, ReadReport& report);
 std::shared_ptr<OpenSession> open_thread(const std::shared_ptr<Database>& database,
                                          const std::string& id);
 
+// Whether a table has rows of this response.
+bool has_rows(Database& database, std::string_view table, std::string_view response);
 // The usage of a response or a turn, with this request id; nullopt if it has none.
 std::optional<Usage> usage_of_row(const sqlite::Statement& row);
 // The text of a fragment; "" if it is missing.

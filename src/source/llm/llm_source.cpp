@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <map>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "source/file.h"
@@ -29,6 +32,14 @@ constexpr std::array<TableSignature, 2> kLlmMarks = {
 constexpr std::array<TableSignature, 2> kThreadMarks = {
     {{"threads", "tip_message_hash"}, {"messages", "parent_hash"}}};
 
+// The conversation that a thread with its id continues.
+void add_older(const SessionInfo& conversation, SessionInfo& thread) {
+  thread.title = conversation.title.empty() ? thread.title : conversation.title;
+  if (conversation.created_at != Time{}) {
+    thread.created_at = std::min(thread.created_at, conversation.created_at);
+  }
+}
+
 class LlmTool final : public Tool {
  public:
   explicit LlmTool(fs::path file) : place_(std::move(file), kLlmTables) {}
@@ -36,11 +47,17 @@ class LlmTool final : public Tool {
   Result<std::vector<Listed>> list(ReadReport& report) override {
     REPRISE_ASSIGN(const auto database, place_.refresh());
     std::vector<Listed> all;
+    std::map<SessionId, std::size_t> threads;
     for (SessionInfo& info : llm::list_threads(*database, report)) {
+      threads.emplace(info.id, all.size());
       all.push_back({std::move(info)});
     }
     for (SessionInfo& info : llm::list_conversations(*database, report)) {
-      all.push_back({std::move(info)});
+      if (const auto thread = threads.find(info.id); thread != threads.end()) {
+        add_older(info, all[thread->second].info);
+      } else {
+        all.push_back({std::move(info)});
+      }
     }
     return all;
   }
