@@ -54,6 +54,7 @@ class OwnStore final : public Store,
                        public Partials,
                        public LastMessageReader,
                        public MessageFinder,
+                       public ShortSessionReader,
                        public ChangeReader,
                        public Responses,
                        public Todos,
@@ -155,6 +156,10 @@ class OwnStore final : public Store,
   Result<std::vector<std::optional<Found>>> find_messages(
       std::span<const MessageRef> messages) override {
     return here("find_messages", [&] { return can_.message_finder->find_messages(messages); });
+  }
+  Result<std::vector<std::optional<std::vector<Message>>>> short_sessions(
+      std::span<const SessionId> ids) override {
+    return here("short_sessions", [&] { return can_.short_session_reader->short_sessions(ids); });
   }
   Result<SessionChanges> changes_since(std::string_view position) override {
     return here("changes_since", [&] { return can_.change_reader->changes_since(position); });

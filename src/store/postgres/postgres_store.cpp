@@ -127,6 +127,11 @@ Result<std::vector<std::optional<MessageFinder::Found>>> PostgresStore::find_mes
   return postgres::find_messages(database_, places);
 }
 
+Result<std::vector<std::optional<std::vector<Message>>>> PostgresStore::short_sessions(
+    std::span<const SessionId> ids) {
+  return read_short_sessions(database_, ids);
+}
+
 Result<ReadReport> PostgresStore::read(const SessionId& id, ReadRange range,
                                        const MessageSink& sink) {
   return read_messages(database_, id, range, sink);

@@ -24,6 +24,10 @@ Result<std::vector<std::optional<Message>>> read_last_messages(Database& databas
 Result<std::vector<std::optional<MessageFinder::Found>>> find_messages(
     Database& database, std::span<const MessageFinder::MessageRef> places);
 
+// Like ShortSessionReader::short_sessions(), in a round trip for 64 sessions.
+Result<std::vector<std::optional<std::vector<Message>>>> read_short_sessions(
+    Database& database, std::span<const SessionId> ids);
+
 // Like ReplacedReader::read_replaced().
 Result<ReadReport> read_replaced(Database& database, const SessionId& id, const MessageSink& sink);
 
