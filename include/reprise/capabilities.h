@@ -141,6 +141,17 @@ class MessageFinder {
       std::span<const MessageRef> messages) = 0;
 };
 
+// For callers that read many sessions, such as statistics.
+class ShortSessionReader {
+ public:
+  virtual ~ShortSessionReader() = default;
+  // The messages of each session, in the order of `ids`, of which 64 are fetched at a time.
+  // nullopt: they must be fetched with read() because they are many, long, damaged or shared with
+  // another session, or there is no such session.
+  virtual Result<std::vector<std::optional<std::vector<Message>>>> short_sessions(
+      std::span<const SessionId> ids) = 0;
+};
+
 struct SessionChanges {
   // False: the changes are unknown, and the caller must list(). All members but `position` are
   // empty.

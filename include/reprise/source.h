@@ -17,6 +17,7 @@ class MessageFinder;
 class OriginalReader;
 class PartialReader;
 class ReplacedReader;
+class ShortSessionReader;
 class SignatureReader;
 class TodoReader;
 class UserReader;
@@ -99,6 +100,7 @@ struct SourceCapabilities {
   PartialReader* partial_reader = nullptr;
   LastMessageReader* last_message_reader = nullptr;
   MessageFinder* message_finder = nullptr;
+  ShortSessionReader* short_session_reader = nullptr;
   ReplacedReader* replaced_reader = nullptr;
   OriginalReader* original_reader = nullptr;
   SignatureReader* signature_reader = nullptr;

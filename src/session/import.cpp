@@ -112,6 +112,7 @@ class ImportView final : public Source, public TodoReader {
     holds_.change_reader = nullptr;
     holds_.last_message_reader = nullptr;
     holds_.message_finder = nullptr;
+    holds_.short_session_reader = nullptr;
     holds_.word_index = nullptr;
     holds_.todo_reader = source.capabilities().todo_reader == nullptr ? nullptr : this;
   }

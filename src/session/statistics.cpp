@@ -4,11 +4,13 @@
 #include <array>
 #include <map>
 #include <set>
+#include <span>
 #include <stop_token>
 #include <unordered_map>
 
 #include "base/text.h"
 #include "model/known_time.h"
+#include "reprise/capabilities.h"
 #include "reprise/session.h"
 #include "reprise/source.h"
 #include "session/import.h"
@@ -52,11 +54,13 @@ class StatisticsCollector {
  private:
   // Collects all session ids, and where forks start.
   Result<> collect_sessions() {
-    return for_each_session([this](const SessionInfo& info) -> Result<> {
-      session_ids_.insert(info.id.str());
-      ++sessions_;
-      if (info.forked_from) {
-        forks_.emplace(info.id.str(), *info.forked_from);
+    return for_each_page([this](const std::vector<SessionInfo>& sessions) -> Result<> {
+      for (const SessionInfo& info : sessions) {
+        session_ids_.insert(info.id.str());
+        ++sessions_;
+        if (info.forked_from) {
+          forks_.emplace(info.id.str(), *info.forked_from);
+        }
       }
       return {};
     });
@@ -64,30 +68,61 @@ class StatisticsCollector {
 
   Result<> add_sessions(const ProgressSink& progress) {
     std::int64_t done = 0;
-    return for_each_session([&](const SessionInfo& info) -> Result<> {
-      if (progress) {
-        progress({.work = "reading", .done = done++, .total = sessions_});
+    return for_each_page([&](const std::vector<SessionInfo>& sessions) -> Result<> {
+      constexpr std::size_t kTogether = 64;
+      for (std::size_t at = 0; at < sessions.size(); at += kTogether) {
+        const auto some =
+            std::span(sessions).subspan(at, std::min(kTogether, sessions.size() - at));
+        REPRISE_TRY(read_short(some));
+        for (const SessionInfo& info : some) {
+          if (progress) {
+            progress({.work = "reading", .done = done++, .total = sessions_});
+          }
+          REPRISE_TRY(is_too_old(info) ? Result<>() : add_session(info));
+        }
       }
-      const bool is_too_old =
-          query_.since && is_known(info.updated_at) && info.updated_at < *query_.since;
-      return is_too_old ? Result<>() : add_session(info);
+      return {};
     });
   }
 
+  bool is_too_old(const SessionInfo& info) const {
+    return query_.since && is_known(info.updated_at) && info.updated_at < *query_.since;
+  }
+
+  // Reads the short ones of the sessions together, if the source can.
+  Result<> read_short(std::span<const SessionInfo> sessions) {
+    short_sessions_.clear();
+    ShortSessionReader* const reader = source_->source->capabilities().short_session_reader;
+    if (reader == nullptr) {
+      return {};
+    }
+    std::vector<SessionId> ids;
+    for (const SessionInfo& info : sessions) {
+      if (!is_too_old(info)) {
+        ids.push_back(info.id);
+      }
+    }
+    REPRISE_ASSIGN(auto read, reader->short_sessions(ids));
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (read[i]) {
+        short_sessions_.emplace(ids[i], *std::move(read[i]));
+      }
+    }
+    return {};
+  }
+
   template <class Visit>
-  Result<> for_each_session(const Visit& visit) {
+  Result<> for_each_page(const Visit& visit) {
     SessionQuery query;
     query.states = counted_states();
     query.ungrouped = true;
     query.limit = largest_page(*source_->source);
     do {
       REPRISE_ASSIGN(const SessionPage page, source_->source->list(query));
-      for (const SessionInfo& info : page.sessions) {
-        if (stop_.stop_requested()) {
-          return fail(Code::cancelled, "stopped");
-        }
-        REPRISE_TRY(visit(info));
+      if (stop_.stop_requested()) {
+        return fail(Code::cancelled, "stopped");
       }
+      REPRISE_TRY(visit(page.sessions));
       add_damage(page.damage);
       query.after = page.next;
     } while (!query.after.empty());
@@ -130,23 +165,38 @@ class StatisticsCollector {
     counted_.clear();
     REPRISE_TRY(find_origin(info));
     Result<> stopped;
-    REPRISE_ASSIGN(const ReadReport report,
-                   source_->source->read(info.id, {}, [&](const Message& message) {
-                     if (stop_.stop_requested()) {
-                       stopped = fail(Code::cancelled, "stopped");
-                       return Flow::stop;
-                     }
-                     add_message(info, message);
-                     if (is_history()) {
-                       store::count_usage(session_usage_, counted_, message);
-                     }
-                     return Flow::proceed;
-                   }));
+    const auto report = read(info.id, [&](const Message& message) {
+      if (stop_.stop_requested()) {
+        stopped = fail(Code::cancelled, "stopped");
+        return Flow::stop;
+      }
+      add_message(info, message);
+      if (is_history()) {
+        store::count_usage(session_usage_, counted_, message);
+      }
+      return Flow::proceed;
+    });
     REPRISE_TRY(stopped);
+    if (!report) {  // it may have been purged after it was listed
+      return report.error().code == Code::not_found ? Result<>() : std::unexpected(report.error());
+    }
     REPRISE_TRY(add_extra_usage(info));
-    add_damage(report.damage);
+    add_damage(report->damage);
     statistics_.total.sessions += session_keys_.empty() ? 0 : 1;
     return {};
+  }
+
+  Result<ReadReport> read(const SessionId& id, const MessageSink& sink) {
+    const auto known = short_sessions_.find(id);
+    if (known == short_sessions_.end()) {
+      return source_->source->read(id, {}, sink);
+    }
+    for (Message& message : known->second) {
+      if (sink(std::move(message)) == Flow::stop) {
+        break;
+      }
+    }
+    return ReadReport();
   }
 
   // Whether the source is another tool's history.
@@ -270,6 +320,7 @@ class StatisticsCollector {
   bool has_imported_copy_ = false;  // whether its turns were counted before
   HashSet shared_messages_;         // messages that forks share with deleted sessions
   std::unordered_map<std::string, ForkOrigin> forks_;
+  std::map<SessionId, std::vector<Message>> short_sessions_;  // that were read together
   std::int64_t sessions_ = 0;
 };
 

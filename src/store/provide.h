@@ -23,6 +23,7 @@ void for_each_interface(Capabilities& capabilities, const Visit& visit) {
   visit(capabilities.partial_reader);
   visit(capabilities.last_message_reader);
   visit(capabilities.message_finder);
+  visit(capabilities.short_session_reader);
   visit(capabilities.replaced_reader);
   visit(capabilities.signature_reader);
   visit(capabilities.user_reader);

@@ -54,6 +54,7 @@ class StoreGuard final : public Store,
                          public Partials,
                          public LastMessageReader,
                          public MessageFinder,
+                         public ShortSessionReader,
                          public ChangeReader,
                          public Responses,
                          public Todos,
@@ -159,6 +160,11 @@ class StoreGuard final : public Store,
       std::span<const MessageRef> messages) override {
     return run("find_messages",
                [&] { return interfaces_.message_finder->find_messages(messages); });
+  }
+  Result<std::vector<std::optional<std::vector<Message>>>> short_sessions(
+      std::span<const SessionId> ids) override {
+    return run("short_sessions",
+               [&] { return interfaces_.short_session_reader->short_sessions(ids); });
   }
   Result<SessionChanges> changes_since(std::string_view position) override {
     return run("changes_since", [&] { return interfaces_.change_reader->changes_since(position); });

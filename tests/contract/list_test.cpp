@@ -343,6 +343,33 @@ TEST_P(StoreContract, MessagesOfManySessionsAreTheSameAsRead) {
   }
 }
 
+TEST_P(StoreContract, ShortSessionsAreTheSameAsRead) {
+  ShortSessionReader* const reader = capabilities().short_session_reader;
+  REPRISE_NEEDS(reader);
+  std::vector<SessionId> ids;
+  for (int i = 0; i < 70; ++i) {
+    ids.push_back(create(cat("short", i), messages(i % 5, cat("of ", i))));
+  }
+  const SessionId question = create("question", {user("q"), assistant("an answer")});
+  const SessionId fork = session_id("fork");
+  must(capabilities().forking->fork(question, {1}, session("fork")));
+  append(fork, {user("branched")});
+  const SessionId replaced = create("replaced", messages(3));
+  must(capabilities().rewriting->replace_suffix(replaced, {1}, {user("instead")}, {}));
+  const SessionId many = create("many", messages(200));
+  const SessionId big = create("big", {user(std::string(400'000, 'x'))});
+  ids.insert(ids.end(), {question, fork, replaced, many, big, session_id("none")});
+  const auto read = must(reader->short_sessions(ids));
+  ASSERT_EQ(read.size(), ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    EXPECT_EQ(read[i].has_value(), i <= 70) << ids[i].str();
+    if (read[i]) {
+      EXPECT_EQ(*read[i], stored(ids[i])) << ids[i].str();
+    }
+  }
+  EXPECT_EQ(must(reader->short_sessions({})).size(), 0U);
+}
+
 TEST_P(StoreContract, MessagesOfManySessionsTellWhetherTheirShortIdsAreUnique) {
   MessageFinder* const finder = capabilities().message_finder;
   REPRISE_NEEDS(finder && capabilities().any_id);

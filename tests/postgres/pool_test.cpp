@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "postgres/fault_proxy.h"
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -157,6 +158,33 @@ TEST_F(PostgresPool, AThreadThatHasQueuedLongHasTimeForItsWork) {
     std::this_thread::sleep_for(milliseconds(1'700));
     return Flow::stop;
   }));
+}
+
+TEST_F(PostgresPool, AThreadWithoutAConnectionIsToldThatTheServerIsAway) {
+  FaultProxy proxy(postgres_url(tenant_));
+  StoreOptions options;
+  options.connections_max = 1;
+  options.busy_timeout = milliseconds(2'000);
+  const auto store = must(open_store(proxy.url(), options));
+  fill(*store);
+  std::vector<std::jthread> waiting;
+  // The first thread that waits gets the connection in time to try for another second.
+  must(store->read(session_id("s"), {}, [&](const Message&) {
+    for (int i = 0; i < 2; ++i) {
+      std::promise<pid_t> thread;
+      waiting.emplace_back([&] {
+        thread.set_value(gettid());
+        EXPECT_TRUE(fails(store->find(session_id("s")), Code::io));
+      });
+      wait_until_asleep(thread.get_future().get());
+    }
+    proxy.go_away();
+    std::this_thread::sleep_for(milliseconds(1'500));
+    return Flow::stop;
+  }));
+  waiting.clear();
+  proxy.come_back();
+  EXPECT_TRUE(works(store->find(session_id("s"))));
 }
 
 TEST_F(PostgresPool, AWaitForAConnectionIsCountedAndNamed) {

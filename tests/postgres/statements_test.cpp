@@ -91,6 +91,7 @@ constexpr std::string_view kStatements[] = {
     postgres::kReadBackwards,
     postgres::kReadLast,
     postgres::kReadOne,
+    postgres::kReadShort,
     postgres::kFindSimilar,
     postgres::kReadParts,
     postgres::kDoNotSync,

@@ -13,6 +13,9 @@
 #include "base/text.h"
 #include "postgres/server_support.h"
 #include "reprise/open_store.h"
+#include "reprise/store_statistics.h"
+#include "session/prices.h"
+#include "session/statistics.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/url.h"
@@ -253,6 +256,29 @@ TEST(PostgresStore, AppendsWithinASlotChangeNoIndexOfTheHeads) {
     std::this_thread::yield();
   }
   EXPECT_EQ(updates("n_tup_hot_upd"), "10");
+}
+
+// With long and damaged sessions, which are read one by one.
+TEST(PostgresStore, StatisticsTakeFewRoundTrips) {
+  const std::string tenant = new_tenant();
+  StoreStatistics statistics;
+  const auto store = must(open_store(postgres_url(tenant), {.statistics = &statistics}));
+  constexpr int kShort = 100;
+  for (int i = 0; i < kShort + 2; ++i) {
+    const SessionId id = session_id(cat("s", i));
+    must(store->create(session(id.str())));
+    must(store->append(id, messages(i == kShort ? 40 : 3), {}));
+  }
+  run(postgres_url(tenant),
+      cat("UPDATE reprise_messages SET content = '[' WHERE seq = 1 AND session_id = 's", kShort + 1,
+          "' AND tenant = '", tenant, "'"));
+  const std::int64_t before = statistics.counts().round_trips.count;
+  const StatisticsSource source{"here", store.get()};
+  const Statistics found = must(
+      compute_statistics(std::span(&source, 1), {.by = StatisticsGrouping::model}, Prices({})));
+  EXPECT_EQ(found.total.turns, 20 + kShort * 2 + 2);
+  EXPECT_EQ(found.damage.size(), 1U);
+  EXPECT_LE(statistics.counts().round_trips.count - before, 15);
 }
 
 TEST(PostgresStore, ReadingChangesNothing) {

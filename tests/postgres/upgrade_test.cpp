@@ -17,6 +17,7 @@
 #include "store/postgres/schema.h"
 #include "support/build.h"
 #include "support/must.h"
+#include "support/postgres_server.h"
 
 namespace reprise::test {
 namespace {
@@ -379,6 +380,21 @@ TEST(PostgresMigration, BuildsABrokenIndexAgain) {
       " WHERE indexrelid = to_regclass('reprise_by_short_id')");
   must(migrate_store(url));
   EXPECT_EQ(query(url, "SELECT count(*) FROM pg_index WHERE NOT indisvalid"), "0");
+}
+
+// Also where a pooler gives the server's connections to others afterwards (through_pgbouncer), and
+// where others have prepared statements on them.
+TEST(PostgresMigration, LeavesConnectionsAsTheyWere) {
+  const std::string url = new_database();
+  const std::size_t slash = url.rfind('/') + 1;
+  const std::string name = url.substr(slash, url.find('?') - slash);
+  run(postgres_url("default"), cat("ALTER DATABASE ", name, " SET lock_timeout = '7s'"));
+  must(open_store(url));
+  run(url, "DELETE FROM reprise_schema WHERE version = -3");
+  run(url, "DROP INDEX reprise_by_short_id");
+  must(migrate_store(url));
+  EXPECT_EQ(query(url, "SELECT count(*) FROM pg_class WHERE relname = 'reprise_by_short_id'"), "1");
+  EXPECT_EQ(query(url, "SELECT current_setting('lock_timeout')"), "7s");
 }
 
 // Operations of sessions without recent activity have expired.

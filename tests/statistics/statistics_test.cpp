@@ -111,6 +111,22 @@ TEST_F(StatisticsTest, CountsSharedMessagesOfForksOnce) {
   EXPECT_EQ(line_of(sum().total), " 1 2 17 2");
 }
 
+TEST_F(StatisticsTest, LeavesOutASessionThatIsPurgedMeanwhile) {
+  add("a", turn("r1", 10));
+  add("b", turn("r2", 20));
+  const SessionId last = must(store_->list({})).sessions.back().id;
+  const StatisticsSource source{"here", store_.get()};
+  const auto purge_last = [&](const Progress& progress) {
+    if (progress.done == 0) {
+      must(store_->capabilities().trash->trash(last, at(9)));
+      must(store_->capabilities().trash->purge(last));
+    }
+  };
+  const Statistics found = must(compute_statistics(
+      std::span(&source, 1), {.by = StatisticsGrouping::model}, Prices({}), {}, purge_last));
+  EXPECT_EQ(found.total.sessions, 1);
+}
+
 // Imported sessions belong to their tool, and are counted once together with its history.
 TEST_F(StatisticsTest, CountsImportedSessionsOnce) {
   add("mine", turn("r1", 1));

@@ -298,6 +298,7 @@ Result<> Database::attempt(
     }
     if (done) {
       shared_->is_unavailable = false;
+      shared_->pool.set_outage(std::nullopt);
       return done;
     }
     if (kind == Kind::writes) {
@@ -311,6 +312,7 @@ Result<> Database::attempt(
       return done;  // not an error of the server
     }
     const bool is_unavailable = failure.is_lost || is_node_unavailable(failure.sqlstate);
+    shared_->pool.set_outage(is_unavailable ? reason : std::nullopt);
     const bool is_over = Clock::now() >= deadline || (was_unavailable && is_unavailable);
     if (!take_remedy(remedy_of(failure, done.error())) || is_over) {
       shared_->is_unavailable = is_unavailable;

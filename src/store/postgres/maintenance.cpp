@@ -9,6 +9,7 @@
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/schema.h"
+#include "store/postgres/server_error.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/url.h"
 #include "store/postgres/values.h"
@@ -37,12 +38,22 @@ Result<> migrate_at(const ConnectionTarget& target, const StoreOptions& options,
   REPRISE_ASSIGN(const Pool::OwnedConnection connection,
                  pool.connect(From::primary, now + options.busy_timeout));
   connection->set_deadline(now + kMigrationMax);
-  auto done = migrate_online(*connection, migrate.dry_run ? DryRun::yes : DryRun::no,
-                             [&migrate](std::string_view step) {
-                               if (migrate.on_step) {
-                                 migrate.on_step(step);
-                               }
-                             });
+  const auto run = [&]() -> Result<> {
+    return migrate_online(*connection, migrate.dry_run ? DryRun::yes : DryRun::no,
+                          [&migrate](std::string_view step) {
+                            if (migrate.on_step) {
+                              migrate.on_step(step);
+                            }
+                          });
+  };
+  auto done = run();
+  if (!done && remedy_for(connection->failure().sqlstate) == Remedy::unnamed) {  // a pooler
+    connection->set_prepare(Prepare::unnamed);
+    if (!connection->is_idle()) {
+      REPRISE_TRY(connection->run_one({kRollback}));
+    }
+    done = run();
+  }
   call.finish();
   return done;
 }

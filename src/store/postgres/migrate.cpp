@@ -35,8 +35,10 @@ constexpr std::string_view kCreateIndex = "CREATE INDEX IF NOT EXISTS ";
 constexpr std::string_view kConcurrently = "CREATE INDEX CONCURRENTLY IF NOT EXISTS ";
 constexpr std::string_view kNotSupported = "0A000";  // for the parent of partitions
 
-// For this connection: building an index concurrently waits for others, who do not wait for it.
-constexpr std::string_view kWaitForLocks = "SELECT set_config('lock_timeout', '0', false)";
+// Building an index concurrently waits for others, who do not wait for it. It cannot run in a
+// transaction, for which alone a setting could be made.
+constexpr std::string_view kWaitForLocks = "SET lock_timeout = 0";
+constexpr std::string_view kWaitAsBefore = "RESET lock_timeout";
 
 // The oldest transaction that uses tables of the store. Its start is hidden from ordinary roles.
 constexpr std::string_view kFindBlocker =
@@ -190,22 +192,36 @@ Result<> copy_to_heads(Connection& connection, const RetryPolicy& retry_policy) 
   }
 }
 
+// Runs a statement outside a transaction that waits for locks as long as necessary. All is sent at
+// once: a pooler then keeps the server's connection, and the setting ends even if this process
+// does.
+Result<> run_concurrently(Connection& connection, std::string_view text) {
+  for (const std::string_view one : {kWaitForLocks, text, kWaitAsBefore}) {
+    REPRISE_TRY(connection.begin({one}));
+  }
+  Result<> done;
+  for (int taken = 0; taken < 3 && !connection.failure().is_lost; ++taken) {
+    if (const auto rows = connection.take(); !rows && done) {
+      done = std::unexpected(rows.error());
+    }
+  }
+  return done;
+}
+
 // Replaces an invalid index, which an interrupted build leaves behind.
 Result<> build_index(Connection& connection, std::string_view statement, const Report& report) {
   const std::string_view definition = statement.substr(kCreateIndex.size());
   const std::string name(definition.substr(0, definition.find(' ')));
-  REPRISE_TRY(connection.run_one({kWaitForLocks}));
   REPRISE_ASSIGN(const Rows broken, connection.run_one({kFindBrokenIndex, values(name)}));
   if (!broken.empty()) {
-    REPRISE_TRY(connection.run_one({cat("DROP INDEX CONCURRENTLY ", name)}));
+    REPRISE_TRY(run_concurrently(connection, cat("DROP INDEX CONCURRENTLY ", name)));
   }
   REPRISE_ASSIGN(const Rows found, connection.run_one({kFindIndex, values(name)}));
   if (!found.empty()) {
     return {};
   }
   report(cat("building the index ", name));
-  const std::string text = cat(kConcurrently, definition);
-  const auto built = connection.run_one({text});
+  const auto built = run_concurrently(connection, cat(kConcurrently, definition));
   if (!built && connection.failure().sqlstate != kNotSupported) {
     return std::unexpected(built.error());
   }

@@ -56,14 +56,19 @@ Result<Pool::Permit> Pool::enter(Deadline deadline) {
       });
       if (!waiter.is_admitted) {
         std::erase(waiting_, &waiter);
-        return fail(
+        return std::unexpected(outage_.value_or(Error{
             Code::busy,
-            cat("all connections of this process are in use: ", connections_max_, " at most"));
+            cat("all connections of this process are in use: ", connections_max_, " at most")}));
       }
     }
   }
   inside_.push_back(self);
   return Permit(*this);
+}
+
+void Pool::set_outage(std::optional<Error> reason) {
+  const std::lock_guard lock(mutex_);
+  outage_ = std::move(reason);
 }
 
 // Passes the permit to the thread that has waited longest.

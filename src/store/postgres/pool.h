@@ -49,8 +49,10 @@ class Pool {
    private:
     Pool* pool_;
   };
-  // busy if no permit becomes free before the deadline.
+  // If no permit becomes free before the deadline: why the server does not work, or busy.
   Result<Permit> enter(Deadline deadline);
+  // nullopt: the server works.
+  void set_outage(std::optional<Error> reason);
 
   // An idle or new connection, for the number of threads with a permit.
   Result<OwnedConnection> acquire(From from, Deadline deadline);
@@ -93,6 +95,7 @@ class Pool {
   std::size_t admitted_ = 0;             // the number of threads with a permit
   std::vector<std::thread::id> inside_;  // the threads with permits, one entry per permit
   std::deque<Waiter*> waiting_;
+  std::optional<Error> outage_;
   std::vector<Idle> idle_[2];  // by index_of(), most recently returned last
   Prepare prepare_ = Prepare::named;
   std::mutex password_mutex_;            // held while the password is asked for

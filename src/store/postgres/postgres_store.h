@@ -17,6 +17,7 @@ class PostgresStore final : public Store,
                             public Partials,
                             public LastMessageReader,
                             public MessageFinder,
+                            public ShortSessionReader,
                             public Todos,
                             public Artefacts,
                             public Archives,
@@ -56,6 +57,8 @@ class PostgresStore final : public Store,
       std::span<const SessionId> ids) override;
   Result<std::vector<std::optional<Found>>> find_messages(
       std::span<const MessageRef> refs) override;
+  Result<std::vector<std::optional<std::vector<Message>>>> short_sessions(
+      std::span<const SessionId> ids) override;
 
   // partials.cpp
   std::chrono::milliseconds partial_interval() const override;

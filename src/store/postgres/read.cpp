@@ -353,4 +353,78 @@ Result<std::vector<std::optional<MessageFinder::Found>>> PostgresStore::find_mes
   return all;
 }
 
+namespace {
+
+// The sessions of a round trip, from rows of kReadShort in any order.
+class ShortSessions {
+ public:
+  explicit ShortSessions(std::span<const SessionId> ids) : all_(ids.size()) {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      places_.emplace(ids[i].str(), i);
+    }
+  }
+
+  void add(const RowView& row) {
+    One& one = all_[places_.find(row.bytes("session_id"))->second];
+    one.messages.resize(static_cast<std::size_t>(row.integer("head")));
+    one.exists = true;
+    if (row.is_null("seq")) {
+      return;
+    }
+    const MessageRow read = read_row(row);
+    std::optional<Damage> damage;
+    const auto at = static_cast<std::size_t>(read.seq.value);
+    if (!row.is_null("content") && at < one.messages.size() &&
+        read_message(read, "", one.messages[at], damage) && !damage) {
+      ++one.read;
+    }
+  }
+
+  void move_to(std::vector<std::optional<std::vector<Message>>>& out) {
+    for (One& one : all_) {
+      const bool is_complete = one.exists && one.read == one.messages.size();
+      out.push_back(is_complete ? std::optional(std::move(one.messages)) : std::nullopt);
+    }
+  }
+
+ private:
+  struct One {
+    bool exists = false;
+    std::vector<Message> messages;
+    std::size_t read = 0;  // the number of messages without damage
+  };
+  std::map<std::string, std::size_t, std::less<>> places_;
+  std::vector<One> all_;
+};
+
+std::string joined(std::span<const SessionId> ids) {
+  std::string all;
+  for (const SessionId& id : ids) {
+    all += cat(all.empty() ? "" : " ", id.str());
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<std::vector<std::optional<std::vector<Message>>>> PostgresStore::short_sessions(
+    std::span<const SessionId> ids) {
+  constexpr std::size_t kSessionsMax = 64;  // of a round trip
+  std::vector<std::optional<std::vector<Message>>> all;
+  while (!ids.empty()) {
+    const auto some = ids.first(std::min(ids.size(), kSessionsMax));
+    const Query query = {kReadShort, values(database_.tenant(), joined(some))};
+    REPRISE_ASSIGN(const Rows rows, database_.read([&query](Connection& connection) {
+      return connection.run_one(query);
+    }));
+    ShortSessions sessions(some);
+    for (int row = 0; row < rows.count(); ++row) {
+      sessions.add({rows, row});
+    }
+    sessions.move_to(all);
+    ids = ids.subspan(some.size());
+  }
+  return all;
+}
+
 }  // namespace reprise::postgres

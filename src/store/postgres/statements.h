@@ -224,6 +224,20 @@ inline constexpr std::string_view kReadOne =
     " JOIN reprise_messages AS m ON m.tenant = h.tenant AND m.session_id = h.session_id"
     " AND m.branch = h.branch AND m.seq = $3::int8"
     " WHERE h.tenant = $1::text AND h.session_id = $2::text AND h.head > $3::int8";
+// The messages of short sessions, each with its session: 2 ids with spaces between. A session that
+// has many or shares any has no row; one without messages has a row without seq. Content is null if
+// it is long.
+inline constexpr std::string_view kReadShort =
+    "SELECT q.id AS session_id, h.head, m.* FROM unnest(string_to_array($2::text, ' ')) AS q(id)"
+    " CROSS JOIN LATERAL (SELECT i.head, i.branch FROM reprise_heads AS i WHERE i.tenant = $1::text"
+    " AND i.session_id = q.id AND i.head BETWEEN 0 AND 32 AND NOT EXISTS (SELECT 1 FROM"
+    " reprise_branches AS b WHERE b.tenant = $1::text AND b.session_id = q.id"
+    " AND b.branch = i.branch) OFFSET 0) AS h LEFT JOIN LATERAL (SELECT r.seq, r.created_us, "
+    "r.more,"
+    " r.role, r.detail, CASE WHEN r.more = 0 AND octet_length(r.content) <= 16384"
+    " AND octet_length(coalesce(r.detail, '')) <= 16384 THEN r.content END AS content"
+    " FROM reprise_messages AS r WHERE r.tenant = $1::text AND r.session_id = q.id"
+    " AND r.branch = h.branch AND r.seq < h.head OFFSET 0) AS m ON true";
 // Other sessions whose short ids are in a range: 3 its begin, 4 its end.
 inline constexpr std::string_view kFindSimilar =
     "SELECT i.session_id FROM reprise_heads AS i WHERE i.tenant = $1::text AND i.state >= 0"
