@@ -342,6 +342,28 @@ TEST_F(OpencodeTest, RequestsThatAForkRepeatsAreTheSame) {
   EXPECT_EQ(requests.size(), 3U) << "with that of the questions";
 }
 
+TEST_F(OpencodeTest, ACommandThatTheUserRanIsTheirs) {
+  session_row("ses_1", "Talk");
+  message_row("ses_1", "msg_1", "{'role':'user'}");
+  part_row("msg_1", "prt_1",
+           "{'type':'text','text':'The following tool was executed by the user','synthetic':true}");
+  const std::string call =
+      "{'type':'tool','callID':'c','tool':'bash','state':{'status':'completed','input':{'command':"
+      "'ls'},'output':'a.txt','title':''}}";
+  for (const std::string id : {"2", "3"}) {
+    message_row("ses_1", "msg_" + id,
+                cat("{'role':'assistant','modelID':'m','time':{'created':1,'completed':2},"
+                    "'tokens':{'input':0,'output':0}",
+                    id == "3" ? ",'finish':'tool-calls'}" : "}"));
+    part_row("msg_" + id, "prt_" + id, call);
+  }
+  open("opencode");
+  EXPECT_EQ(transcript("ses_1"),
+            (Lines{"*user: The following tool was executed by the user", "user: $ ls\na.txt",
+                   "assistant: call bash c {\"command\":\"ls\"}", "tool: c = a.txt"}));
+  EXPECT_EQ(must(read_all(source(), must(SessionId::parse("ses_1")))).at(1).model, "");
+}
+
 TEST_F(OpencodeTest, AnAnswerAtTheTokenLimitIsCut) {
   session_row("ses_1", "Talk");
   answer("ses_1", "msg_1", "A", "'created':1,'completed':2", ",'finish':'length'");

@@ -84,6 +84,16 @@ void add_part(const RawPart& raw, bool marks_texts, std::vector<Block>& blocks) 
   }
 }
 
+// A command that the user ran: an answer that took no request and is one finished call.
+bool is_command(const RawMessage& message) {
+  const JsonView json(message.json);
+  return message.parts.size() == 1 && json["role"].text() == role::kAssistant &&
+         json["time"]["completed"] && !json["finish"] && !json["error"] &&
+         json["tokens"]["input"].count() + json["tokens"]["output"].count() == 0 &&
+         type_of(message.parts[0]) == "tool" && has_result(message.parts[0]) &&
+         JsonView(message.parts[0].json)["state"]["input"]["command"];
+}
+
 // Preserves the segment's marks and the message itself unchanged.
 void add_raw(const RawMessage& raw, const Segment& segment, Message& message) {
   add_extra(message.extra, kOpencode, json_in(raw.json));
@@ -96,6 +106,19 @@ void add_raw(const RawMessage& raw, const Segment& segment, Message& message) {
   if (!notes.empty()) {
     add_extra(message.extra, "opencode_parts", json::take(notes += "]"));
   }
+}
+
+Message message_of_command(const RawMessage& raw) {
+  const JsonView state = JsonView(raw.parts[0].json)["state"];
+  const JsonView output = state["status"].text() == "error" ? state["error"] : state["output"];
+  Message message{
+      .role = std::string(role::kUser),
+      .created_at = sniffed_time(JsonView(raw.json)["time"]["created"]).value_or(Time{})};
+  message.blocks.emplace_back(
+      TextBlock{cat("$ ", state["input"]["command"].text(), "\n", text_or_json(output)),
+                unknown_members(kOpencode, state, {"input", "output", "error"})});
+  add_raw(raw, {0, 1, false}, message);
+  return message;
 }
 
 bool is_cut(JsonView json) {
@@ -117,6 +140,9 @@ std::string request_id_of(const RawMessage& message, const Usage& usage) {
 }  // namespace
 
 std::vector<Segment> segments_of(const RawMessage& message) {
+  if (is_command(message)) {
+    return {{0, 1, false}};
+  }
   std::vector<Segment> segments = {{}};
   bool has_tools = false;
   bool has_results = false;
@@ -194,6 +220,9 @@ Message message_of(const RawMessage& raw, std::size_t number) {
   const JsonView json(raw.json);
   const std::vector<Segment> segments = segments_of(raw);
   const Segment segment = segments[std::min(number, segments.size() - 1)];
+  if (is_command(raw)) {
+    return message_of_command(raw);
+  }
   const bool is_assistant = json["role"].text() == role::kAssistant;
   const bool is_injected_one = is_injected_message(raw);
   Message message{.role = segment.is_result ? std::string(role::kTool) : json["role"].text(),
@@ -252,6 +281,9 @@ void add_message(OpenSession& open, const RawMessage& message, std::int64_t key)
     open.tree.add(node, message.id);
   }
   SessionInfo& info = open.session.info;
+  if (is_command(message)) {
+    return;
+  }
   if (json["role"].text() == role::kAssistant) {
     info.provider = json["providerID"].text();
     info.model = json["modelID"].text();
