@@ -201,7 +201,7 @@ Result<> run_concurrently(Connection& connection, std::string_view text) {
   }
   Result<> done;
   for (int taken = 0; taken < 3 && !connection.failure().is_lost; ++taken) {
-    if (const auto rows = connection.take(); !rows && done) {
+    if (const auto rows = connection.fetch_rows(); !rows && done) {
       done = std::unexpected(rows.error());
     }
   }
