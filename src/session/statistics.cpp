@@ -104,8 +104,8 @@ class StatisticsCollector {
     }
     REPRISE_ASSIGN(auto read, reader->short_sessions(ids));
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (read[i]) {
-        short_sessions_.emplace(ids[i], *std::move(read[i]));
+      if (auto& messages = read[i]; messages) {
+        short_sessions_.emplace(ids[i], *std::move(messages));
       }
     }
     return {};
