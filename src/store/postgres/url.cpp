@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/encode.h"
 #include "base/http.h"
 #include "base/text.h"
 #include "base/variable.h"
