@@ -144,7 +144,7 @@ TEST_P(FailingCalls, AreNotRemembered) {
   const std::vector<std::string> ids = ids_in(*usual, is_whole);
   rel::unwatch();
   ASSERT_TRUE(is_whole);
-  const std::int64_t calls = rel::calls_seen().all;
+  const std::int64_t calls = rel::call_counts().all;
   for (std::int64_t at = 1; at <= calls; ++at) {
     const auto source = opened();
     rel::watch(folder.native(), {.what = rel::Trap::What::fail, .at = at, .error = EIO});
