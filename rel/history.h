@@ -49,8 +49,8 @@ struct Leniency {
   bool allows_damage = false;    // unacknowledged data may be damaged
 };
 
-// The fault of the store at `location`, in one line; "" if it shows one of the allowed states, accepts
-// another message and finds no damage. The last line may always be truncated.
+// The fault of the store at `location`, in one line; "" if it shows one of the allowed states,
+// accepts another message and finds no damage. The last line may always be truncated.
 std::string examine(const Kind& kind, const std::filesystem::path& location,
                     std::span<const Snapshot> allowed, Leniency leniency = {});
 

@@ -68,8 +68,8 @@ class Writers {
 // acknowledged, and without duplicates.
 std::string check_named(const std::vector<std::string>& names, const Acknowledged& known);
 
-// The same for the store at `location`, and that it accepts another message. `next` is an unused round
-// for its name.
+// The same for the store at `location`, and that it accepts another message. `next` is an unused
+// round for its name.
 std::string examine_named(const Kind& kind, const std::filesystem::path& location, int next,
                           const Acknowledged& known);
 
