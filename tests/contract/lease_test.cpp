@@ -92,6 +92,9 @@ bool has_saved(Store& store, const SessionId& id, std::string_view last) {
   return text && *text && !(*text)->empty() && store.update(id, {}).has_value();
 }
 
+// Long enough for a busy machine to stop the process before the next renewal.
+constexpr std::chrono::milliseconds kStoppedLease{1'500};
+
 // Stops this process while it holds no lock of the store: its lease has just been renewed.
 void stop_between_renewals(Store& store, const SessionId& id) {
   const auto renewed = [&] {
@@ -145,7 +148,7 @@ TEST_P(StoreContract, AProcessStoppedPastItsLeaseStoresNothingMore) {
       wait_until([&] { return recover_answer(*own, id) && has_saved(*own, id, "stream.md"); });
       stop_between_renewals(*own, id);
     });
-    return exit_code_of_second(ask(*own, id, "first", provider, {.answer_lease = 300ms}));
+    return exit_code_of_second(ask(*own, id, "first", provider, {.answer_lease = kStoppedLease}));
   });
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
@@ -281,7 +284,7 @@ TEST_P(StoreContract, AProcessStoppedInAToolStoresNoResult) {
     }
     TwoWords provider(kNothing, true);
     return exit_code_of_second(
-        ask(*own, id, "first", provider, {.tools = &tools, .answer_lease = 300ms}));
+        ask(*own, id, "first", provider, {.tools = &tools, .answer_lease = kStoppedLease}));
   });
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
