@@ -279,6 +279,7 @@ Result<> Database::attempt(
   // After a failed wait, later calls do not wait again: turns continue unsaved without a delay each
   // time.
   const bool was_unavailable = shared_->is_unavailable;
+  const std::string_view tenant = sets_tenant() ? std::string_view(tenant_) : "";
   bool is_unsure = false;
   std::optional<Error> reason;  // the last error other than the timeout
   for (int attempt = 0;; ++attempt) {
@@ -288,7 +289,7 @@ Result<> Database::attempt(
     if (auto acquired = shared_->pool.acquire(from, until); acquired) {
       Pool::OwnedConnection connection = *std::move(acquired);
       connection->set_deadline(until);
-      connection->set_tenant(sets_tenant() ? std::string_view(tenant_) : "");
+      connection->set_tenant(tenant);
       done = work(*connection, is_unsure);
       failure = connection->failure();
       shared_->pool.release(from, std::move(connection));
