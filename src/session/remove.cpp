@@ -45,8 +45,8 @@ std::string tool_of(Store& store, const SessionId& id) {
   if (!is_imported_id(id)) {
     return "";
   }
-  const auto session = store.find(id);
-  const auto origin = session && *session ? origin_of(**session) : std::nullopt;
+  const std::optional<Session> session = store.find(id).value_or(std::nullopt);
+  const auto origin = session ? origin_of(*session) : std::nullopt;
   return origin ? origin->tool : "";
 }
 
