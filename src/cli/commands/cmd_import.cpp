@@ -186,7 +186,7 @@ class ImportCommand final : public Command {
     std::string last_error;
     for (bool is_first = true;; is_first = false) {
       const auto start = std::chrono::steady_clock::now();
-      for (FoundSource& found : sources) {
+      for (const FoundSource& found : sources) {
         watch.add(found.files());
       }
       if (is_first) {
