@@ -375,6 +375,28 @@ TEST_F(OpencodeTest, AnAnswerAtTheTokenLimitIsCut) {
             (Lines{"assistant (cut): A", "assistant (cut): B", "assistant: C"}));
 }
 
+// What does not fit into memory is read again.
+TEST_F(OpencodeTest, MessagesOfLargeSessionsAreReadWhenTheyAreNeeded) {
+  write("storage/session/p/ses_1.json", {"{'title':'Files'}"});
+  for (const std::string id : {"1", "2", "3"}) {
+    write(cat("storage/message/ses_1/msg_", id, ".json"), {"{'role':'user'}"});
+    write(cat("storage/part/msg_", id, "/prt_1.json"),
+          {cat("{'type':'text','text':'", id, std::string(9'000'000, 'x'), "'}")});
+  }
+  open("opencode");
+  std::string first_letters;
+  const auto report = must(source().read(must(SessionId::parse("ses_1")), {}, [&](Message&& one) {
+    if (first_letters.empty()) {
+      std::filesystem::remove_all(place() / "storage/part/msg_3");
+    }
+    first_letters += plain_text(one).substr(0, 1);
+    return Flow::proceed;
+  }));
+  append("noted", "");
+  EXPECT_EQ(first_letters, "12");
+  EXPECT_EQ(report.damage.size(), 1U);
+}
+
 TEST_F(OpencodeTest, FilesRemovedDuringReadingAreStillRead) {
   write("storage/session/p/ses_1.json", {"{'title':'Files'}"});
   for (const std::string id : {"1", "2"}) {

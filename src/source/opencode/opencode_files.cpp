@@ -42,10 +42,15 @@ StoredSession stored_session(JsonView info, const std::string& id) {
           info["revert"]["messageID"].text(), info["revert"]["partID"].text()};
 }
 
-MessageLoader loader_of(std::shared_ptr<const std::vector<RawMessage>> all) {
-  return [all = std::move(all)](std::int64_t key) -> Result<RawMessage> {
-    return all->at(static_cast<std::size_t>(key));
-  };
+// Messages of a session beyond this size are read again when they are needed.
+constexpr std::size_t kLoadedBytesMax = std::size_t{16} << 20;
+
+std::size_t bytes_of(const RawMessage& message) {
+  std::size_t bytes = message.json.size();
+  for (const RawPart& part : message.parts) {
+    bytes += part.json.size();
+  }
+  return bytes;
 }
 
 // A file per session, message and part. Paths tell which session each belongs to. The first
@@ -97,16 +102,36 @@ class FolderStorage final : public Storage {
   Result<MessageLoader> each_message(
       const std::string& session, ReadReport& report,
       const std::function<void(const RawMessage&, std::int64_t key)>& each) override {
+    struct Indexed {
+      fs::path file;
+      std::size_t parts;
+      std::optional<RawMessage> loaded;
+    };
     const auto start = ReuseTime::Clock::now();
-    auto all = std::make_shared<std::vector<RawMessage>>();
+    auto all = std::make_shared<std::vector<Indexed>>();
+    std::size_t loaded = 0;
     for (const fs::path& file : json_files(folder_ / "message" / session, report)) {
       if (auto message = read(file, report)) {
         each(*message, static_cast<std::int64_t>(all->size()));
-        all->push_back(*std::move(message));
+        all->push_back({file, message->parts.size(), std::nullopt});
+        loaded += bytes_of(*message);
+        if (loaded <= kLoadedBytesMax) {
+          all->back().loaded = std::move(message);
+        }
       }
     }
     reuse_.begin(start);
-    return loader_of(std::move(all));
+    return MessageLoader([all, files = *this](std::int64_t key) -> Result<RawMessage> {
+      const auto& [file, parts, message] = all->at(static_cast<std::size_t>(key));
+      if (message) {
+        return *message;
+      }
+      ReadReport known;  // damage was reported when it was indexed
+      auto again = files.read(file, known);
+      return again && again->parts.size() >= parts
+                 ? Result<RawMessage>(*std::move(again))
+                 : fail(Code::corrupt, "the message can no longer be read");
+    });
   }
 
   // There are too many files to check.
@@ -185,7 +210,9 @@ class ExportStorage final : public Storage {
         all->push_back(std::move(message));
       });
     }
-    return loader_of(std::move(all));
+    return MessageLoader([all](std::int64_t key) -> Result<RawMessage> {
+      return all->at(static_cast<std::size_t>(key));
+    });
   }
 
   std::string state() override { return state_text(file_); }
