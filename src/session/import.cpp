@@ -636,7 +636,11 @@ Result<Seq> ImportedMessages::count(const SessionId& id) {
         return present->info.head;
       }
     }
-    REPRISE_ASSIGN(count, count_equal(store_, present->info, source_, id, is_copy));
+    REPRISE_ASSIGN(const Seq same, count_equal(store_, present->info, source_, id, is_copy));
+    if (forks > 0 && same <= count) {
+      break;
+    }
+    count = same;
     REPRISE_ASSIGN(imported, fork_id_in(store_, tool_, source_, id, count));
   }
   return count;

@@ -48,6 +48,17 @@ TEST_F(ImportTest, TwiceIsOnce) {
   EXPECT_EQ(origin_of(found)->id, "one");
 }
 
+TEST_F(ImportTest, AStoreWithoutMessagesIsRefused) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One")});
+  open("pi");
+  const auto chain = must(open_store("chain:" + (own_.path() / "chain.json").native()));
+  const SessionInfo info = must(source().list({})).sessions.at(0);
+  const auto refused = import_session(source(), "pi", *chain, info);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::unsupported);
+  EXPECT_TRUE(must(chain->list({})).sessions.empty());
+}
+
 TEST_F(ImportTest, WhatHasGrownIsContinued) {
   write(kFile, {std::string(kHeader), named(1, 0, "user", "One")});
   open("pi");
