@@ -1,16 +1,19 @@
 // A full disk: the user is told that the answer is not saved, and only stored messages are shown as
 // such.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <thread>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/commands/command.h"
 #include "program/program_fixture.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -109,6 +112,16 @@ TEST_P(FullDiskTest, AStoppedAnswerIsSavedOrSaidNotToBe) {
   }
 }
 
+void write_pi_session(const fs::path& home, int number) {
+  const fs::path history = home / ".pi/agent/sessions/--x--";
+  fs::create_directories(history);
+  std::ofstream(history / cat(number, ".jsonl"))
+      << R"({"type":"session","version":3,"id":"s)" << number
+      << R"(","timestamp":"2026-01-20T10:00:00Z","cwd":"/x"})" << '\n'
+      << R"({"type":"message","id":"1","parentId":null,"timestamp":"2026-01-20T10:00:00Z",)"
+      << R"("message":{"role":"user","content":")" << std::string(10'000, 'x') << "\"}}\n";
+}
+
 // Not one warning for each session.
 TEST_P(FullDiskTest, AnImportStopsAndContinuesLater) {
   if (std::string_view(GetParam()) == "context") {
@@ -120,14 +133,8 @@ TEST_P(FullDiskTest, AnImportStopsAndContinuesLater) {
     GTEST_SKIP() << "mounting a small disk needs root";
   }
   constexpr int kSessions = 8;
-  const fs::path history = home() / ".pi/agent/sessions/--x--";
-  fs::create_directories(history);
   for (int i = 0; i < kSessions; ++i) {
-    std::ofstream(history / cat(i, ".jsonl"))
-        << R"({"type":"session","version":3,"id":"s)" << i
-        << R"(","timestamp":"2026-11-20T10:00:00Z","cwd":"/x"})" << '\n'
-        << R"({"type":"message","id":"1","parentId":null,"timestamp":"2026-11-20T10:00:00Z",)"
-        << R"("message":{"role":"user","content":")" << std::string(10'000, 'x') << "\"}}\n";
+    write_pi_session(home(), i);
   }
   ASSERT_EQ(run({"--store", url(), "ask", "hello"}).code, 0);
   disk.fill();
@@ -142,6 +149,53 @@ TEST_P(FullDiskTest, AnImportStopsAndContinuesLater) {
   EXPECT_NE(done.err.find(" 0 failed"), std::string::npos) << done.err;
   EXPECT_EQ(count(run({"--store", url(), "list", "--all", "--json"}).out, R"("messages":1,)"),
             static_cast<std::size_t>(kSessions));
+}
+
+class WatchedImportTest : public ProgramTest {
+ protected:
+  fs::path messages() const { return home() / "messages"; }
+
+  // Imports as the program does, with its messages in a file.
+  int watch(const std::string& store) const {
+    const auto err = must(open_file(messages(), O_WRONLY | O_CREAT, 0600));
+    cli::Output standard(err.get(), "standard output");
+    cli::Output error(err.get(), "standard error");
+    return static_cast<int>(cli::run_program({"--store", store, "import", "--watch", "pi:"},
+                                             cli::ProcessEnvironment({{"HOME", home().native()}}),
+                                             standard, error));
+  }
+
+  bool await(std::string_view text) const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (read_file(messages()).value_or("").find(text) == std::string::npos) {
+      if (std::chrono::steady_clock::now() > end) {
+        return false;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return true;
+  }
+};
+
+TEST_F(WatchedImportTest, ContinuesWhenTheDiskHasRoomAgain) {
+  fs::create_directories(home() / "disk");
+  const SmallDisk disk(home() / "disk");
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  write_pi_session(home(), 1);
+  const std::string store = cat("sqlite:", (home() / "disk/store.db").native());
+  const pid_t child = in_child([&] { return watch(store); });
+  EXPECT_TRUE(await("watching"));
+  disk.fill();
+  write_pi_session(home(), 2);
+  EXPECT_TRUE(await("as the disk is full"));
+  fs::remove(home() / "disk/filler");
+  write_pi_session(home(), 3);
+  EXPECT_TRUE(await("pi: 2 new, 0 continued, 1 unchanged, 0 failed"))
+      << read_file(messages()).value_or("");
+  ASSERT_EQ(::kill(child, SIGINT), 0);
+  EXPECT_EQ(exit_code_of(child), 0);
 }
 
 class DoctorsDiskTest : public ProgramTest {};

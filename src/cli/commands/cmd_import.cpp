@@ -149,24 +149,9 @@ class ImportCommand final : public Command {
     } else {
       REPRISE_ASSIGN(sources, open_named(context));
     }
-    if (sources.empty()) {
-      context.console().notice(
-          "no history of another tool was found; name one: reprise import "
-          "claude:FOLDER");
-    }
-    if (context.globals().json && (dry_run_ || sources.empty())) {
-      context.console().print_json(document(sources, {}));
-    } else if ((is_auto || dry_run_) && !sources.empty() && !context.globals().json) {
-      print_found(context, sources);
-    }
-    if (dry_run_ || (sources.empty() && !watch_)) {
+    REPRISE_ASSIGN(const bool is_confirmed, show_and_confirm(context, sources, is_auto));
+    if (!is_confirmed) {
       return Exit::success;
-    }
-    if (is_auto && !sources.empty()) {
-      REPRISE_ASSIGN(const bool confirmed, context.console().confirm("import all of them?"));
-      if (!confirmed) {
-        return Exit::success;
-      }
     }
     const Interrupts interrupts;
     REPRISE_ASSIGN(const Exit exit, import_all(context, sources, interrupts));
@@ -178,20 +163,40 @@ class ImportCommand final : public Command {
   }
 
  private:
+  // Shows what was found and asks where no source was named. False: there is nothing to do.
+  Result<bool> show_and_confirm(Context& context, const std::vector<FoundSource>& sources,
+                                bool is_auto) const {
+    if (sources.empty()) {
+      context.console().notice(
+          "no history of another tool was found; name one: reprise import "
+          "claude:FOLDER");
+    }
+    if (context.globals().json && (dry_run_ || sources.empty())) {
+      context.console().print_json(document(sources, {}));
+    } else if ((is_auto || dry_run_) && !sources.empty() && !context.globals().json) {
+      print_found(context, sources);
+    }
+    if (dry_run_ || sources.empty()) {
+      return watch_ && !dry_run_;
+    }
+    return is_auto ? context.console().confirm("import all of them?") : true;
+  }
+
   // Runs until it is stopped, which is no failure. The interval depends on the time that a pass
   // takes. What fails is reported once, and tried again after the next change.
   static Result<Exit> watch_sources(Context& context, std::vector<FoundSource>& sources,
                                     const Interrupts& interrupts) {
     PathWatch watch;
-    std::string last_error;
-    for (bool is_first = true;; is_first = false) {
-      const auto start = std::chrono::steady_clock::now();
+    const auto watch_all = [&] {
       for (const FoundSource& found : sources) {
         watch.add(found.files());
       }
-      if (is_first) {
-        context.console().notice("watching for changes; Ctrl-C stops");
-      }
+    };
+    watch_all();
+    context.console().notice("watching for changes; Ctrl-C stops");
+    std::string last_error;
+    for (;;) {  // the first pass covers changes before the watch began
+      const auto start = std::chrono::steady_clock::now();
       for (FoundSource& found : sources) {
         list_again(context, found);
       }
@@ -206,6 +211,7 @@ class ImportCommand final : public Command {
       if (!watch.wait(std::max(kPauseMin, kIdleFactor * spent), interrupts.token())) {
         return Exit::success;
       }
+      watch_all();
     }
   }
 
@@ -246,7 +252,7 @@ class ImportCommand final : public Command {
     found.listed = std::move(listed).value_or(FoundSessions());
   }
 
-  // All tools that have one, whether they have sessions there or not.
+  // The histories of all tools, including those that are empty or missing.
   static std::vector<FoundSource> in_default_locations(Context& context) {
     std::vector<FoundSource> sources;
     for (const SourceKind& kind : source_kinds()) {

@@ -43,10 +43,10 @@ bool sleep_or_stop(int fd, milliseconds time, const std::stop_token& stop, bool&
 
 }  // namespace
 
-// The watch descriptor; -1 if the folder cannot be watched.
-int PathWatch::add_folder(const fs::path& folder, const std::string& name) {
+// False if the folder cannot be watched.
+bool PathWatch::add_folder(const fs::path& folder, const std::string& name) {
   if (!inotify_.is_open()) {
-    return -1;
+    return false;
   }
   const int watch = ::inotify_add_watch(inotify_.get(), folder.c_str(), kChanges);
   if (watch >= 0) {
@@ -54,13 +54,12 @@ int PathWatch::add_folder(const fs::path& folder, const std::string& name) {
   } else if (errno == ENOSPC || errno == ENOMEM) {
     inotify_ = Fd();  // out of watches: polls
   }
-  return watch;
+  return watch >= 0;
 }
 
-// Links are followed: each folder is visited once.
-void PathWatch::add_tree(const fs::path& folder, std::set<int>& visited) {
-  const int watch = add_folder(folder, "");
-  if (watch < 0 || !visited.insert(watch).second) {
+// Links in it are not followed, as by those who read it.
+void PathWatch::add_tree(const fs::path& folder) {
+  if (!add_folder(folder, "")) {
     return;
   }
   std::error_code error;
@@ -68,8 +67,8 @@ void PathWatch::add_tree(const fs::path& folder, std::set<int>& visited) {
        end;
        !error && entry != end; entry.increment(error)) {
     std::error_code none;
-    if (entry->is_directory(none)) {
-      add_tree(entry->path(), visited);
+    if (entry->is_directory(none) && !entry->is_symlink(none)) {
+      add_tree(entry->path());
     }
   }
 }
@@ -77,7 +76,7 @@ void PathWatch::add_tree(const fs::path& folder, std::set<int>& visited) {
 // Watches the nearest folder for what leads to the path.
 void PathWatch::add_missing(const fs::path& path) {
   for (fs::path part = path; part.has_relative_path(); part = part.parent_path()) {
-    if (add_folder(part.parent_path(), part.filename().native()) >= 0) {
+    if (add_folder(part.parent_path(), part.filename().native())) {
       return;
     }
   }
@@ -88,12 +87,11 @@ void PathWatch::add(const std::vector<fs::path>& paths) {
     folders_.clear();
     inotify_ = Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   }
-  std::set<int> visited;
   for (const fs::path& path : paths) {
     std::error_code error;
     const fs::path whole = fs::weakly_canonical(fs::absolute(path, error), error);
     if (fs::is_directory(whole, error)) {
-      add_tree(whole, visited);
+      add_tree(whole);
     } else {
       add_missing(whole);
     }

@@ -34,8 +34,8 @@ class PathWatch {
   using Names = std::set<std::string>;
 
   void add_missing(const std::filesystem::path& path);
-  void add_tree(const std::filesystem::path& folder, std::set<int>& visited);
-  int add_folder(const std::filesystem::path& folder, const std::string& name);
+  void add_tree(const std::filesystem::path& folder);
+  bool add_folder(const std::filesystem::path& folder, const std::string& name);
   bool concerns(const inotify_event& event, std::string_view name);
   bool read_events();
 
