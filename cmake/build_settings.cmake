@@ -44,16 +44,35 @@ if(REPRISE_MOLD AND CMAKE_BUILD_TYPE STREQUAL "Debug")
   target_link_options(reprise_build_settings INTERFACE -fuse-ld=mold)
 endif()
 
+# The settings of tests, trials and what they share. They test the library as it is installed, but are
+# not optimized themselves, because compiling them would take longer than running them.
+add_library(reprise_test_settings INTERFACE)
+target_link_libraries(reprise_test_settings INTERFACE reprise_build_settings)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(reprise_test_settings INTERFACE
+    -O0 $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=600000>)
+  if(REPRISE_MOLD)
+    target_link_options(reprise_test_settings INTERFACE -fuse-ld=mold)
+  endif()
+endif()
+
 # reprise_precompile(NAME header… [LINKS library…]): NAME is an empty library whose headers are
 # compiled once, for all targets that call target_precompile_headers(target REUSE_FROM NAME).
-# Sources must include what they use anyway: the presets dev, tidy and release compile without (with
-# them, GCC 12 warns about code inlined from its own headers).
+# Sources must include what they use anyway: the presets dev and tidy compile without, and so does
+# every build that optimizes the library (with them, GCC 12 warns about code inlined from its own headers).
 function(reprise_precompile name)
   cmake_parse_arguments(pch "" "" "LINKS" ${ARGN})
   file(CONFIGURE OUTPUT ${name}.cpp CONTENT "")
   add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
-  target_link_libraries(${name} PRIVATE reprise_build_settings Threads::Threads ${pch_LINKS})
+  target_link_libraries(${name} PRIVATE reprise_test_settings Threads::Threads ${pch_LINKS})
   # Compares contents, not times, because ccache restores it with another time.
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
   target_precompile_headers(${name} PRIVATE ${pch_UNPARSED_ARGUMENTS})
+endfunction()
+
+# For a target of the library or the program.
+function(reprise_precompiled target)
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_precompile_headers(${target} REUSE_FROM reprise_headers)
+  endif()
 endfunction()
