@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <filesystem>
 #include <thread>
+#include <vector>
 
 #include "base/testing/temporary_folder.h"
 
@@ -55,11 +57,14 @@ TEST_F(PathWatchTest, AMissingFolderIsWaitedForAtEachStep) {
 }
 
 TEST_F(PathWatchTest, WithoutInotifyItPolls) {
+  // Locals, since a sanitizer needs a descriptor to check the type of *this.
+  PathWatch& watch = watch_;
+  const std::vector<std::filesystem::path> paths = {folder()};
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  watch_.add({folder()});
+  watch.add(paths);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_TRUE(watch_.is_polling());
   EXPECT_FALSE(changes_within(milliseconds(300)));
