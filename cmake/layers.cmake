@@ -24,7 +24,7 @@ function(reprise_layer name)
   if(REPRISE_TESTS AND layer_TESTS)
     set(threads)
     if(layer_THREADS)
-      set(threads THREADS)
+      set(threads THREADS *)
     endif()
     reprise_test(${name}_test ${threads} SOURCES ${layer_TESTS})
   endif()
@@ -58,13 +58,13 @@ endfunction()
 
 add_custom_target(threads_tests)
 
-# reprise_test(NAME [THREADS] [WAITS] [POSTGRES filter] [UNSANITIZED filter] SOURCES file… [USES library…]):
-# a GoogleTest program for the whole library. THREADS: it has concurrent threads, which the thread sanitizer
-# checks. WAITS: it waits for other processes for seconds; such tests start first. POSTGRES: a filter for
-# tests that need the shared PostgreSQL server. UNSANITIZED: a filter for those that keep the server busy
-# rather than our code, or whose sizes take long; sanitizers omit them.
+# reprise_test(NAME [THREADS filter] [WAITS] [POSTGRES filter] [UNSANITIZED filter] SOURCES file… [USES library…]):
+# a GoogleTest program for the whole library. THREADS: a filter for tests with concurrent threads, the ones
+# that the thread sanitizer runs. WAITS: it waits for other processes for seconds; such tests start first.
+# POSTGRES: a filter for tests that need the shared PostgreSQL server. UNSANITIZED: a filter for those that
+# keep the server busy rather than our code, or whose sizes take long; sanitizers omit them.
 function(reprise_test name)
-  cmake_parse_arguments(test "THREADS;WAITS" "POSTGRES;UNSANITIZED" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(test "WAITS" "THREADS;POSTGRES;UNSANITIZED" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   # Always a unity build: parsing the test library's headers takes longer than most tests.
   reprise_join(${name} ${test_SOURCES})
@@ -88,7 +88,12 @@ function(reprise_test name)
   if(NOT REPRISE_SANITIZE)
     set(test_UNSANITIZED)
   endif()
-  if(test_POSTGRES)
+  if(test_THREADS AND REPRISE_SANITIZE STREQUAL "thread")
+    if(test_POSTGRES)
+      list(APPEND properties FIXTURES_REQUIRED postgres_server)
+    endif()
+    reprise_add_tests(${name} ${name} "${test_THREADS}-${test_UNSANITIZED}" ${shards} ${properties})
+  elseif(test_POSTGRES)
     reprise_add_tests(${name} ${name}_on_postgres "${test_POSTGRES}-${test_UNSANITIZED}"
       ${shards} ${properties} FIXTURES_REQUIRED postgres_server)
     if(test_POSTGRES STREQUAL "*")
