@@ -108,8 +108,8 @@ bool is_injected(const Message& message);
 // message with tool results and text is a question, too.
 bool is_question(const Message& message);
 
-// Whether a session that ends with this message was interrupted: the answer is incomplete or
-// missing.
+// Whether a session was interrupted whose last message, apart from injected ones, is this one: the
+// answer is incomplete or missing.
 bool is_incomplete_after(const Message& last);
 
 // The JSON form of a message's blocks: an array of objects with the keys in the order type, text,

@@ -147,7 +147,7 @@ bool discard_if_empty(Store& store, const SessionId& id, Clock& clock = system_c
 // ---- Finding and removing
 
 // Sets `incomplete` in the sessions of a page that are active and not being answered. Reads the
-// last message of each; what cannot be read is added to the page's damage.
+// last message of each that is not injected; what cannot be read is added to the page's damage.
 void mark_incomplete_answers(Source& source, SessionPage& page);
 
 // Source::list(), also by author where the source does not support that: then it reads session

@@ -121,9 +121,12 @@ Result<SessionSnapshot> get_snapshot(Source& source, const SessionId& id) {
       break;
     }
   }
-  const auto note = [&snapshot](const Message& last) {
+  const auto note = [&snapshot](const Message& message) {
+    if (is_injected(message)) {
+      return Flow::proceed;
+    }
     snapshot.session.info.incomplete =
-        is_incomplete_after(last) && !has_ended_elsewhere(snapshot.session);
+        is_incomplete_after(message) && !has_ended_elsewhere(snapshot.session);
     return Flow::stop;
   };
   if (source.capabilities().messages && !snapshot.session.info.answering &&

@@ -132,13 +132,16 @@ void mark_incomplete_answers(Source& source, SessionPage& page) {
     last_messages = reader->last_messages(ids).value_or(std::move(last_messages));
   }
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (const auto& last = last_messages[i]; last) {
+    if (const auto& last = last_messages[i]; last && !is_injected(*last)) {
       candidates[i]->incomplete = is_incomplete_after(*last);
       continue;
     }
     const auto read =
-        source.read(candidates[i]->id, {.newest_first = true}, [&](const Message& last) {
-          candidates[i]->incomplete = is_incomplete_after(last);
+        source.read(candidates[i]->id, {.newest_first = true}, [&](const Message& message) {
+          if (is_injected(message)) {
+            return Flow::proceed;
+          }
+          candidates[i]->incomplete = is_incomplete_after(message);
           return Flow::stop;
         });
     if (!read && read.error().code != Code::not_found) {  // deleted concurrently

@@ -9,6 +9,7 @@
 
 #include "base/testing/temporary_folder.h"
 #include "engine/testing/faulty_store.h"
+#include "reprise/conversation.h"
 #include "reprise/open_store.h"
 
 namespace reprise {
@@ -138,6 +139,23 @@ TEST_P(SessionsTest, ReportsFailedRemovalsAndContinues) {
   EXPECT_EQ(done->failed.front().first, gone.id);
   EXPECT_EQ(done->failed.front().second.code, Code::not_found);
   EXPECT_TRUE(listed().empty());
+}
+
+TEST_P(SessionsTest, ATextThatAToolAddedAfterTheAnswerIsNotAnUnansweredQuestion) {
+  begin();
+  Message added = message_of(role::kUser, "<command>/exit</command>", 5);
+  added.extra = {{std::string(kInjectedField), *RawJson::parse("true")}};
+  ASSERT_TRUE(store().append(kId, {added, added}, {}));
+  const auto is_incomplete = [this] {
+    SessionPage page = *store().list({});
+    mark_incomplete_answers(store(), page);
+    const bool is_listed = page.sessions.front().incomplete;
+    EXPECT_EQ(get_snapshot(store(), kId)->session.info.incomplete, is_listed);
+    return is_listed;
+  };
+  EXPECT_FALSE(is_incomplete());
+  ASSERT_TRUE(store().append(kId, {message_of(role::kUser, "And a fathom?", 6), added}, {}));
+  EXPECT_TRUE(is_incomplete());
 }
 
 // The storage beside it may belong to another session by the time it is restored.
