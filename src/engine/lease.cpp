@@ -121,19 +121,24 @@ Result<SessionSnapshot> get_snapshot(Source& source, const SessionId& id) {
       break;
     }
   }
-  const auto note = [&snapshot](const Message& message) {
+  if (source.capabilities().messages && !snapshot.session.info.answering &&
+      snapshot.session.info.head.value > 0) {
+    REPRISE_ASSIGN(const bool is_incomplete, ends_incomplete(source, id));
+    snapshot.session.info.incomplete = is_incomplete && !has_ended_elsewhere(snapshot.session);
+  }
+  return snapshot;
+}
+
+Result<bool> ends_incomplete(Source& source, const SessionId& id) {
+  bool is_incomplete = false;
+  REPRISE_TRY(source.read(id, {.newest_first = true}, [&](const Message& message) {
     if (is_injected(message)) {
       return Flow::proceed;
     }
-    snapshot.session.info.incomplete =
-        is_incomplete_after(message) && !has_ended_elsewhere(snapshot.session);
+    is_incomplete = is_incomplete_after(message);
     return Flow::stop;
-  };
-  if (source.capabilities().messages && !snapshot.session.info.answering &&
-      snapshot.session.info.head.value > 0) {
-    REPRISE_TRY(source.read(id, {.newest_first = true}, note));
-  }
-  return snapshot;
+  }));
+  return is_incomplete;
 }
 
 Result<SessionSnapshot> await_snapshot(Source& source, const SessionId& id,

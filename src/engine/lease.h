@@ -34,6 +34,9 @@ class OwnerWatch {
 Result<SessionSnapshot> await_snapshot(Source& source, const SessionId& id,
                                        const std::stop_token& stop);
 
+// Whether the last message that is not injected leaves its turn without a whole answer.
+Result<bool> ends_incomplete(Source& source, const SessionId& id);
+
 // Turns the answer of a dead process into an incomplete message, once, even if several processes
 // try.
 Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock);

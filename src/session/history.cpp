@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "engine/lease.h"
 #include "engine/origin.h"
 #include "model/attachment.h"
 #include "reprise/conversation.h"
@@ -136,16 +137,10 @@ void mark_incomplete_answers(Source& source, SessionPage& page) {
       candidates[i]->incomplete = is_incomplete_after(*last);
       continue;
     }
-    const auto read =
-        source.read(candidates[i]->id, {.newest_first = true}, [&](const Message& message) {
-          if (is_injected(message)) {
-            return Flow::proceed;
-          }
-          candidates[i]->incomplete = is_incomplete_after(message);
-          return Flow::stop;
-        });
-    if (!read && read.error().code != Code::not_found) {  // deleted concurrently
-      page.damage.push_back({candidates[i]->id.str(), read.error().message, ""});
+    const auto is_incomplete = ends_incomplete(source, candidates[i]->id);
+    candidates[i]->incomplete = is_incomplete.value_or(false);
+    if (!is_incomplete && is_incomplete.error().code != Code::not_found) {  // deleted concurrently
+      page.damage.push_back({candidates[i]->id.str(), is_incomplete.error().message, ""});
     }
   }
   for (SessionInfo* const info : candidates) {
