@@ -58,8 +58,9 @@ endif()
 
 # reprise_precompile(NAME header… [LINKS library…]): NAME is an empty library whose headers are
 # compiled once, for all targets that call target_precompile_headers(target REUSE_FROM NAME).
-# Sources must include what they use anyway: the presets dev and tidy compile without, and so does
-# every build that optimizes the library (with them, GCC 12 warns about code inlined from its own headers).
+# Sources must include what they use anyway: the presets dev and tidy compile without them, and the
+# release build compiles the library without (with them, GCC 12 warns about code inlined from its own
+# headers).
 function(reprise_precompile name)
   cmake_parse_arguments(pch "" "" "LINKS" ${ARGN})
   file(CONFIGURE OUTPUT ${name}.cpp CONTENT "")
@@ -70,7 +71,7 @@ function(reprise_precompile name)
   target_precompile_headers(${name} PRIVATE ${pch_UNPARSED_ARGUMENTS})
 endfunction()
 
-# For a target of the library or the program.
+# For the targets of the library and the program: reprise_headers, except in the release build.
 function(reprise_precompiled target)
   if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_precompile_headers(${target} REUSE_FROM reprise_headers)

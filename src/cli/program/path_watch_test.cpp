@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <filesystem>
+#include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "base/file.h"
 #include "base/testing/temporary_folder.h"
 
 namespace reprise::cli {
