@@ -281,6 +281,22 @@ TEST(PostgresStore, StatisticsTakeFewRoundTrips) {
   EXPECT_LE(statistics.counts().round_trips.count - before, 15);
 }
 
+TEST(PostgresStore, AShortSessionIsReadInTwoRoundTrips) {
+  StoreStatistics statistics;
+  const auto store = must(open_store(postgres_url(new_tenant()), {.statistics = &statistics}));
+  must(store->create(session("s")));
+  must(store->append(session_id("s"), messages(3), {}));
+  must(store->capabilities().forking->fork(session_id("s"), Seq{2}, session("f")));
+  must(store->append(session_id("f"), messages(2), {}));
+  const auto round_trips = [&](const SessionId& id, ReadRange range, std::size_t count) {
+    const std::int64_t before = statistics.counts().round_trips.count;
+    EXPECT_EQ(must(read_all(*store, id, range)).size(), count);
+    return statistics.counts().round_trips.count - before;
+  };
+  EXPECT_EQ(round_trips(session_id("s"), {}, 3), 2);
+  EXPECT_EQ(round_trips(session_id("f"), {.from = Seq{2}}, 2), 2);  // its own messages
+}
+
 TEST(PostgresStore, ReadingChangesNothing) {
   const std::string url = new_database();
   EXPECT_TRUE(fails(open_store(url, {.access = Access::read}), Code::not_found));

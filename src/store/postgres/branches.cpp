@@ -14,10 +14,10 @@ namespace {
 
 constexpr int kChainMax = 1'000'000;
 
-struct Base {
-  Branch branch;
-  std::int64_t count;
-};
+Result<Base> read_base(const Rows& rows) {
+  REPRISE_ASSIGN(SessionId session, SessionId::parse(rows.bytes(0, "base_session")));
+  return Base{{std::move(session), rows.integer(0, "base_branch")}, rows.integer(0, "base_count")};
+}
 
 Result<std::optional<Base>> find_base(Connection& connection, const std::string& tenant,
                                       const Branch& branch) {
@@ -27,39 +27,49 @@ Result<std::optional<Base>> find_base(Connection& connection, const std::string&
   if (rows.empty()) {
     return std::nullopt;
   }
-  REPRISE_ASSIGN(SessionId session, SessionId::parse(rows.bytes(0, "base_session")));
-  return Base{{std::move(session), rows.integer(0, "base_branch")}, rows.integer(0, "base_count")};
+  return read_base(rows);
 }
 
 // The segments of the session's visible messages.
 Result<std::vector<Segment>> visible_segments(Connection& connection, const Key& key) {
-  REPRISE_ASSIGN(const Rows head, connection.run_one({kFindHead, values_of(key)}));
-  if (head.empty()) {
-    return std::unexpected(store::no_session(key.id));
-  }
-  return segments_of(connection, key.tenant, {key.id, head.integer(0, "branch")}, 0,
-                     head.integer(0, "head"));
+  REPRISE_ASSIGN(Head head, find_head(connection, key));
+  const std::int64_t to = head.seq.value;
+  return segments_of(connection, key.tenant, std::move(head), 0, to);
 }
 
 }  // namespace
 
+Result<Head> find_head(Connection& connection, const Key& key) {
+  REPRISE_ASSIGN(const Rows rows, connection.run_one({kFindHead, values_of(key)}));
+  if (rows.empty()) {
+    return std::unexpected(store::no_session(key.id));
+  }
+  Head head = {.branch = {key.id, rows.integer(0, "branch")},
+               .base = std::nullopt,
+               .seq = Seq{rows.integer(0, "head")}};
+  if (!rows.is_null(0, "base_session")) {
+    REPRISE_ASSIGN(head.base, read_base(rows));
+  }
+  return head;
+}
+
 Result<std::vector<Segment>> segments_of(Connection& connection, const std::string& tenant,
-                                         Branch branch, std::int64_t from, std::int64_t to) {
+                                         Head head, std::int64_t from, std::int64_t to) {
+  Branch branch = std::move(head.branch);
+  std::optional<Base> base = std::move(head.base);
   std::vector<Segment> segments;
   for (int depth = 0; depth < kChainMax; ++depth) {
-    if (from >= to) {
-      std::ranges::reverse(segments);
-      return segments;
-    }
-    REPRISE_ASSIGN(auto base, find_base(connection, tenant, branch));
     const std::int64_t own_from = base ? std::max(from, base->count) : from;
     if (own_from < to) {
       segments.push_back({branch, own_from, to});
     }
     to = std::min(to, own_from);
-    if (base) {
-      branch = std::move(base->branch);
+    if (!base || from >= to) {
+      std::ranges::reverse(segments);
+      return segments;
     }
+    branch = std::move(base->branch);
+    REPRISE_ASSIGN(base, find_base(connection, tenant, branch));
   }
   return fail(Code::corrupt, cat("session ", branch.session.str(), " is forked from itself"));
 }

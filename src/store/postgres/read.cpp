@@ -94,18 +94,14 @@ class SegmentReader {
 Result<> SegmentReader::find_segments() {
   std::vector<Segment> segments;
   REPRISE_TRY(database_.read([&](Connection& connection) -> Result<> {
-    REPRISE_ASSIGN(const Rows head,
-                   connection.run_one({kFindHead, values_of({database_.tenant(), id_})}));
-    if (head.empty()) {
-      return std::unexpected(store::no_session(id_));
-    }
-    const Seq end{head.integer(0, "head")};
+    REPRISE_ASSIGN(Head head, find_head(connection, {database_.tenant(), id_}));
+    const Seq end = head.seq;
     if (!store::is_valid_head(end)) {
       report({location_, store::head_out_of_range(end), ""});
     }
     const auto [from, to] = store::clamp(range_, end);
-    REPRISE_ASSIGN(segments, segments_of(connection, database_.tenant(),
-                                         {id_, head.integer(0, "branch")}, from, to));
+    REPRISE_ASSIGN(segments,
+                   segments_of(connection, database_.tenant(), std::move(head), from, to));
     return {};
   }));
   if (range_.newest_first) {

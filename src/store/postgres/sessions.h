@@ -70,15 +70,31 @@ struct Branch {
   std::int64_t number;
 };
 
+// A branch begins with the first `count` messages of its base.
+struct Base {
+  Branch branch;
+  std::int64_t count;
+};
+
+// The current branch of a session.
+struct Head {
+  Branch branch;
+  std::optional<Base> base;
+  Seq seq;  // as stored: may be invalid
+};
+// In one round trip. not_found for an unknown session.
+Result<Head> find_head(Connection& connection, const Key& key);
+
 // The own messages of one branch in [from, to).
 struct Segment {
   Branch branch;
   std::int64_t from;
   std::int64_t to;
 };
-// The branches of the messages [from, to), in ascending order. corrupt for a cycle.
+// The branches of the messages [from, to), in ascending order, in a round trip for each base except
+// the head's. corrupt for a cycle.
 Result<std::vector<Segment>> segments_of(Connection& connection, const std::string& tenant,
-                                         Branch branch, std::int64_t from, std::int64_t to);
+                                         Head head, std::int64_t from, std::int64_t to);
 
 // The branch whose own messages extend to `at`, so that chains are as short as possible. nullopt if
 // there are no messages before it.

@@ -188,8 +188,11 @@ inline constexpr std::string_view kMoveToBranch =
 
 // Reading.
 
+// With the base of its branch; null if the branch begins the session.
 inline constexpr std::string_view kFindHead =
-    "SELECT head, branch FROM reprise_heads WHERE tenant = $1::text AND session_id = $2::text";
+    "SELECT h.head, h.branch, b.base_session, b.base_branch, b.base_count FROM reprise_heads AS h"
+    " LEFT JOIN reprise_branches AS b ON b.tenant = h.tenant AND b.session_id = h.session_id"
+    " AND b.branch = h.branch WHERE h.tenant = $1::text AND h.session_id = $2::text";
 inline constexpr std::string_view kFindBranch =
     "SELECT base_session, base_branch, base_count FROM reprise_branches"
     " WHERE tenant = $1::text AND session_id = $2::text AND branch = $3::int8";
