@@ -22,9 +22,9 @@ std::string hex_of(std::uint64_t id) {
 }
 
 NamedBranches::NamedBranches(const Tree& tree) {
-  const auto name_of = [&](std::uint32_t place) {
-    const std::uint64_t id = tree.nodes()[place].id;
-    return hex_of(id != 0 ? id : node_id(std::to_string(place)));
+  const auto name_of = [&](std::uint32_t index) {
+    const std::uint64_t id = tree.nodes()[index].id;
+    return hex_of(id != 0 ? id : node_id(std::to_string(index)));
   };
   std::vector<AbandonedBranch> abandoned = tree.abandoned_branches();
   std::ranges::reverse(abandoned);

@@ -20,10 +20,10 @@ constexpr std::size_t kTriedDocumentsMax = 4;
 
 class DocumentTool final : public Tool {
  public:
-  DocumentTool(fs::path place, const DocumentForm& form, const StoreOptions& options)
-      : place_(std::move(place)),
+  DocumentTool(fs::path location, const DocumentForm& form, const StoreOptions& options)
+      : location_(std::move(location)),
         form_(form),
-        cache_(options.cache_folder, cat(form.name, ":", place_.native())) {}
+        cache_(options.cache_folder, cat(form.name, ":", location_.native())) {}
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
     find_files(report);
@@ -101,16 +101,16 @@ class DocumentTool final : public Tool {
   // Files of the same name in two folders are two sessions.
   void find_files(ReadReport& report) {
     files_.clear();
-    for (const fs::path& file : form_.files(place_, report)) {
+    for (const fs::path& file : form_.files(location_, report)) {
       const SessionId id = form_.id_of(file);
-      const bool is_unique = form_.has_unique_id == nullptr || form_.has_unique_id(file, place_);
+      const bool is_unique = form_.has_unique_id == nullptr || form_.has_unique_id(file, location_);
       if (!is_unique || !files_.try_emplace(id, file).second) {
         files_.try_emplace(session_id_in_folder(id.str(), file), file);
       }
     }
   }
 
-  fs::path place_;
+  fs::path location_;
   const DocumentForm& form_;
   ListCache cache_;
   std::map<SessionId, fs::path> files_;
@@ -151,14 +151,14 @@ std::string intact_members(std::string_view text, std::string_view member, bool&
 
 }  // namespace
 
-std::unique_ptr<Source> open_documents(const fs::path& place, const DocumentForm& form,
+std::unique_ptr<Source> open_documents(const fs::path& location, const DocumentForm& form,
                                        const StoreOptions& options) {
-  return make_tool_source(std::make_unique<DocumentTool>(place, form, options));
+  return make_tool_source(std::make_unique<DocumentTool>(location, form, options));
 }
 
-bool has_documents(const fs::path& place, const DocumentForm& form) {
+bool has_documents(const fs::path& location, const DocumentForm& form) {
   ReadReport ignored;
-  std::vector<fs::path> files = form.files(place, ignored);
+  std::vector<fs::path> files = form.files(location, ignored);
   files.resize(std::min(files.size(), kTriedDocumentsMax));
   return std::ranges::any_of(files, [&](const fs::path& file) {
     const auto open = form.open(file);

@@ -13,24 +13,24 @@ inline constexpr std::int64_t kDocumentBytesMax = 128 << 20;
 
 struct DocumentForm {
   std::string_view name;  // the tool's
-  // The documents at a place, which may itself be a document.
-  std::vector<std::filesystem::path> (*files)(const std::filesystem::path& place,
+  // The documents at a location, which may itself be a document.
+  std::vector<std::filesystem::path> (*files)(const std::filesystem::path& location,
                                               ReadReport& report);
   SessionId (*id_of)(const std::filesystem::path& file);
   Result<std::shared_ptr<OpenSession>> (*open)(const std::filesystem::path& file);
   // Other files that open() reads, whether or not they exist. Null if there are none.
   std::vector<std::filesystem::path> (*sidecar_files)(const std::filesystem::path& file) = nullptr;
-  // Whether no session in another folder of the place can have the same id; null if that holds for
-  // all. The ids of the others name the folder, too.
+  // Whether no session in another folder of the location can have the same id; null if that holds
+  // for all. The ids of the others name the folder, too.
   bool (*has_unique_id)(const std::filesystem::path& file,
-                        const std::filesystem::path& place) = nullptr;
+                        const std::filesystem::path& location) = nullptr;
 };
 
 // `options` are the ones that the source was opened with.
-std::unique_ptr<Source> open_documents(const std::filesystem::path& place, const DocumentForm& form,
-                                       const StoreOptions& options);
+std::unique_ptr<Source> open_documents(const std::filesystem::path& location,
+                                       const DocumentForm& form, const StoreOptions& options);
 // Whether one of the first documents there can be opened.
-bool has_documents(const std::filesystem::path& place, const DocumentForm& form);
+bool has_documents(const std::filesystem::path& location, const DocumentForm& form);
 
 // The bytes of a file; corrupt if it is too large.
 Result<std::shared_ptr<const std::string>> read_document(const std::filesystem::path& file);

@@ -50,8 +50,9 @@ Result<std::vector<fs::path>> files_in(const fs::path& folder,
              : fail(Code::io, cat(report.damage[0].where, ": ", report.damage[0].reason));
 }
 
-Result<std::vector<fs::path>> files_of(const fs::path& place, Download::IsPart is_part) {
-  return files_in(place, [&](const fs::path& file) { return is_part(file.filename().native()); });
+Result<std::vector<fs::path>> files_of(const fs::path& location, Download::IsPart is_part) {
+  return files_in(location,
+                  [&](const fs::path& file) { return is_part(file.filename().native()); });
 }
 
 }  // namespace
@@ -61,20 +62,20 @@ struct Download::Zip {
   std::vector<ZipReader::Entry> entries;
 };
 
-Download::Download(fs::path place) : place_(std::move(place)) {}
+Download::Download(fs::path location) : location_(std::move(location)) {}
 Download::~Download() = default;
 
-Result<std::string> Download::beginning(const fs::path& place, IsPart is_part) {
-  REPRISE_ASSIGN(const FileKind kind, kind_of(place));
+Result<std::string> Download::beginning(const fs::path& location, IsPart is_part) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of(location));
   if (kind == FileKind::folder) {
-    REPRISE_ASSIGN(const std::vector<fs::path> files, files_of(place, is_part));
+    REPRISE_ASSIGN(const std::vector<fs::path> files, files_of(location, is_part));
     return files.empty() ? Result<std::string>() : read_beginning(files.front(), kBeginningBytes);
   }
-  REPRISE_ASSIGN(const bool has_zip, is_zip(place));
+  REPRISE_ASSIGN(const bool has_zip, is_zip(location));
   if (!has_zip) {
-    return read_beginning(place, kBeginningBytes);
+    return read_beginning(location, kBeginningBytes);
   }
-  REPRISE_ASSIGN(const ZipReader zip, ZipReader::open(place));
+  REPRISE_ASSIGN(const ZipReader zip, ZipReader::open(location));
   REPRISE_ASSIGN(const auto entries, parts_of_zip(zip, is_part));
   std::string bytes;
   if (!entries.empty()) {
@@ -89,25 +90,26 @@ Result<std::string> Download::beginning(const fs::path& place, IsPart is_part) {
   return bytes;
 }
 
-Result<std::unique_ptr<Download>> Download::open(const fs::path& place, IsPart is_part) {
-  std::unique_ptr<Download> download(new Download(place));
-  REPRISE_ASSIGN(const FileKind kind, kind_of(place));
-  REPRISE_ASSIGN(const bool has_zip, kind == FileKind::file ? is_zip(place) : Result<bool>(false));
+Result<std::unique_ptr<Download>> Download::open(const fs::path& location, IsPart is_part) {
+  std::unique_ptr<Download> download(new Download(location));
+  REPRISE_ASSIGN(const FileKind kind, kind_of(location));
+  REPRISE_ASSIGN(const bool has_zip,
+                 kind == FileKind::file ? is_zip(location) : Result<bool>(false));
   REPRISE_TRY(has_zip ? download->open_zip(is_part) : download->open_files(is_part));
   return download;
 }
 
 Result<> Download::open_files(IsPart is_part) {
-  REPRISE_ASSIGN(const FileKind kind, kind_of(place_));
+  REPRISE_ASSIGN(const FileKind kind, kind_of(location_));
   const bool is_alone = kind == FileKind::file;
   if (!is_alone) {
-    folder_ = place_;
-  } else if (is_part(place_.filename().native())) {
-    folder_ = folder_of(place_);
+    folder_ = location_;
+  } else if (is_part(location_.filename().native())) {
+    folder_ = folder_of(location_);
   }
-  std::vector<fs::path> files{place_};
+  std::vector<fs::path> files{location_};
   if (!is_alone) {
-    REPRISE_ASSIGN(files, files_of(place_, is_part));
+    REPRISE_ASSIGN(files, files_of(location_, is_part));
   }
   for (const fs::path& file : files) {
     REPRISE_ASSIGN(Fd fd, open_foreign(file));
@@ -117,19 +119,19 @@ Result<> Download::open_files(IsPart is_part) {
 }
 
 Result<> Download::open_zip(IsPart is_part) {
-  REPRISE_ASSIGN(ZipReader reader, ZipReader::open(place_));
+  REPRISE_ASSIGN(ZipReader reader, ZipReader::open(location_));
   REPRISE_ASSIGN(const auto entries, parts_of_zip(reader, is_part));
   REPRISE_ASSIGN(const auto folder, sqlite::PrivateFolder::make());
   for (const ZipReader::Entry& entry : entries) {
     if (entry.size > kPartBytesMax) {
-      return fail(Code::unsupported, cat(place_.native(), ": ", entry.name,
+      return fail(Code::unsupported, cat(location_.native(), ": ", entry.name,
                                          " unpacks to more than ", kPartBytesMax >> 30U, " GiB"));
     }
     const fs::path copy = folder.path() / cat("part-", parts_.size());
     REPRISE_ASSIGN(Fd fd, open_file(copy, O_RDWR | O_CREAT | O_EXCL, 0600));
     REPRISE_TRY(reader.read(
         entry, [&](std::string_view piece) { return write_all(fd.get(), piece, copy); }));
-    parts_.push_back({fs::path(cat(place_.native(), "/", entry.name)), std::move(fd)});
+    parts_.push_back({fs::path(cat(location_.native(), "/", entry.name)), std::move(fd)});
   }
   REPRISE_ASSIGN(auto all, reader.files());
   zip_ = std::make_unique<Zip>(std::move(reader), std::move(all));

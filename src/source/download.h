@@ -26,9 +26,10 @@ class Download {
     Fd fd;
   };
 
-  static Result<std::unique_ptr<Download>> open(const std::filesystem::path& place, IsPart is_part);
+  static Result<std::unique_ptr<Download>> open(const std::filesystem::path& location,
+                                                IsPart is_part);
   // The beginning of the first part; "" if there is none. Unpacks no more than that.
-  static Result<std::string> beginning(const std::filesystem::path& place, IsPart is_part);
+  static Result<std::string> beginning(const std::filesystem::path& location, IsPart is_part);
 
   ~Download();
   Download(const Download&) = delete;
@@ -44,11 +45,11 @@ class Download {
 
  private:
   struct Zip;
-  explicit Download(std::filesystem::path place);
+  explicit Download(std::filesystem::path location);
   Result<> open_zip(IsPart is_part);
   Result<> open_files(IsPart is_part);
 
-  std::filesystem::path place_;
+  std::filesystem::path location_;
   std::vector<Part> parts_;
   std::filesystem::path folder_;  // of the other files; "" if there are none, and for a zip
   mutable std::optional<std::vector<std::filesystem::path>> files_;  // in folder_, on demand

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Location {
+struct Position {
   std::size_t part = 0;
   std::int64_t at = 0;
   std::int64_t bytes = 0;
@@ -21,7 +21,7 @@ struct Location {
 
 struct Conversation {
   SessionInfo info;
-  Location location;
+  Position position;
 };
 
 // The form of a file is known from its beginning.
@@ -33,7 +33,8 @@ bool is_of_lines(const ExportForm& form, std::string_view beginning) {
 
 class ExportTool final : public Tool {
  public:
-  ExportTool(fs::path place, const ExportForm& form) : place_(std::move(place)), form_(form) {}
+  ExportTool(fs::path location, const ExportForm& form)
+      : location_(std::move(location)), form_(form) {}
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
     REPRISE_TRY(refresh());
@@ -52,7 +53,7 @@ class ExportTool final : public Tool {
     if (found == index_.end()) {
       return nullptr;
     }
-    REPRISE_ASSIGN(const auto text, text_at(found->second.location));
+    REPRISE_ASSIGN(const auto text, text_at(found->second.position));
     REPRISE_ASSIGN(auto session, form_.open(text, download_));
     return session;
   }
@@ -61,7 +62,7 @@ class ExportTool final : public Tool {
 
  private:
   std::string state() const {
-    std::string all = state_text(place_);
+    std::string all = state_text(location_);
     for (const Download::Part& part : download_ ? download_->parts() : no_parts_) {
       all += state_text(part.file);
     }
@@ -74,7 +75,7 @@ class ExportTool final : public Tool {
       return {};
     }
     is_indexed_ = false;
-    REPRISE_ASSIGN(download_, Download::open(place_, form_.is_part));
+    REPRISE_ASSIGN(download_, Download::open(location_, form_.is_part));
     state_ = state();
     index_.clear();
     report_ = {};
@@ -104,18 +105,18 @@ class ExportTool final : public Tool {
                             });
   }
 
-  Result<std::shared_ptr<const std::string>> text_at(const Location& location) {
-    const Download::Part& part = download_->parts()[location.part];
+  Result<std::shared_ptr<const std::string>> text_at(const Position& position) {
+    const Download::Part& part = download_->parts()[position.part];
     std::shared_ptr<const std::string> text;
-    if (has_lines_[location.part]) {
+    if (has_lines_[position.part]) {
       ReadReport known;  // reported when the file was indexed
-      const FilePart lines{part.file, location.at, location.at + location.bytes};
+      const FilePart lines{part.file, position.at, position.at + position.bytes};
       REPRISE_TRY(form_.lines.each(part.fd.get(), lines, known, [&](const LinesElement& element) {
         text = text ? text : element.text;
       }));
     } else {
-      std::string bytes(static_cast<std::size_t>(location.bytes), '\0');
-      REPRISE_ASSIGN(const std::size_t got, read_at(part.fd.get(), bytes, location.at, part.file));
+      std::string bytes(static_cast<std::size_t>(position.bytes), '\0');
+      REPRISE_ASSIGN(const std::size_t got, read_at(part.fd.get(), bytes, position.at, part.file));
       bytes.resize(got);
       text = std::make_shared<const std::string>(std::move(bytes));
     }
@@ -125,13 +126,13 @@ class ExportTool final : public Tool {
   }
 
   // Adds a conversation with this text.
-  void add(const std::shared_ptr<const std::string>& text, const Location& location) {
+  void add(const std::shared_ptr<const std::string>& text, const Position& position) {
     const auto opened = form_.open(text, nullptr);
     if (!opened) {
-      const std::string& file = download_->parts()[location.part].file.native();
-      return add_damage(report_, {cat(file, ": byte ", location.at), opened.error().message, ""});
+      const std::string& file = download_->parts()[position.part].file.native();
+      return add_damage(report_, {cat(file, ": byte ", position.at), opened.error().message, ""});
     }
-    Conversation conversation{(*opened)->session.info, location};
+    Conversation conversation{(*opened)->session.info, position};
     const SessionInfo& info = conversation.info;
     // If several files have a session, as with a later export in the same folder, the newest wins.
     const auto [known, is_new] = index_.try_emplace(info.id, conversation);
@@ -140,7 +141,7 @@ class ExportTool final : public Tool {
     }
   }
 
-  fs::path place_;
+  fs::path location_;
   const ExportForm& form_;
   const std::vector<Download::Part> no_parts_;
   std::shared_ptr<const Download> download_;
@@ -157,16 +158,16 @@ bool is_conversations_file(std::string_view name) {
   return name.starts_with("conversations") && name.ends_with(".json");
 }
 
-Result<bool> is_export(const fs::path& place, const ExportForm& form) {
-  const auto beginning = Download::beginning(place, form.is_part);
+Result<bool> is_export(const fs::path& location, const ExportForm& form) {
+  const auto beginning = Download::beginning(location, form.is_part);
   // An unreadable file is not recognised.
   return beginning &&
          (begins_with_element(*beginning, form.member) || is_of_lines(form, *beginning));
 }
 
-Result<std::unique_ptr<Source>> open_export(const fs::path& place, const ExportForm& form) {
-  REPRISE_TRY(check_exists(place));
-  return make_tool_source(std::make_unique<ExportTool>(place, form));
+Result<std::unique_ptr<Source>> open_export(const fs::path& location, const ExportForm& form) {
+  REPRISE_TRY(check_exists(location));
+  return make_tool_source(std::make_unique<ExportTool>(location, form));
 }
 
 }  // namespace reprise::source

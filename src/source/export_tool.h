@@ -41,8 +41,8 @@ struct ExportForm {
 bool is_conversations_file(std::string_view name);
 
 // Whether the first conversation there has this form.
-Result<bool> is_export(const std::filesystem::path& place, const ExportForm& form);
-Result<std::unique_ptr<Source>> open_export(const std::filesystem::path& place,
+Result<bool> is_export(const std::filesystem::path& location, const ExportForm& form);
+Result<std::unique_ptr<Source>> open_export(const std::filesystem::path& location,
                                             const ExportForm& form);
 
 }  // namespace reprise::source

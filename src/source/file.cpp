@@ -156,9 +156,9 @@ std::string state_text(const fs::path& file) {
                : "";
 }
 
-Result<> check_exists(const fs::path& place) {
-  REPRISE_ASSIGN(const FileKind kind, kind_of_target(place));
-  return kind == FileKind::none ? fail(Code::not_found, place.native() + " is not there", ENOENT)
+Result<> check_exists(const fs::path& location) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of_target(location));
+  return kind == FileKind::none ? fail(Code::not_found, location.native() + " is not there", ENOENT)
                                 : Result<>();
 }
 

@@ -35,7 +35,7 @@ Result<FileState> state_of_open_file(int fd, const std::filesystem::path& file);
 std::string state_text(const std::filesystem::path& file);
 
 // not_found unless a file, folder or symbolic link has this name.
-Result<> check_exists(const std::filesystem::path& place);
+Result<> check_exists(const std::filesystem::path& location);
 
 // Whether a folder, or a link to one, has this name. If that cannot be determined: false, and
 // damage.

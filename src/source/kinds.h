@@ -1,7 +1,7 @@
 #pragma once
 
 // What each tool's folder provides for the table of kinds in open.cpp: recognising its history at a
-// place by content, and opening it.
+// location by content, and opening it.
 
 #include <array>   // IWYU pragma: export
 #include <memory>  // IWYU pragma: export
@@ -11,8 +11,8 @@
 
 namespace reprise::source {
 
-using Recognise = Result<bool>(const std::filesystem::path& place);
-using Open = Result<std::unique_ptr<Source>>(const std::filesystem::path& place,
+using Recognise = Result<bool>(const std::filesystem::path& location);
+using Open = Result<std::unique_ptr<Source>>(const std::filesystem::path& location,
                                              const StoreOptions& options);
 
 // aichat's sessions/<name>.yaml, and messages.md for turns outside of sessions: its folder, its
@@ -51,7 +51,7 @@ Open open_copilot;
 Recognise is_crush;
 Open open_crush;
 // Those of all projects in the list.
-std::vector<std::filesystem::path> crush_databases(const std::filesystem::path& place);
+std::vector<std::filesystem::path> crush_databases(const std::filesystem::path& location);
 // Sessions exported in the format json: one file, or a folder of them. Their ids are unchanged.
 Recognise is_exported;
 Open open_exported;

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/variable.h"
 #include "reprise/open_source.h"
-#include "source/database_place.h"
+#include "source/database_copy.h"
 #include "source/kinds.h"
 
 namespace reprise {
@@ -157,40 +157,40 @@ const SourceKind* kind_of_scheme(std::string_view scheme) {
 }
 
 // A file without a history would be read as a history without sessions.
-Result<> check_file(const SourceKind& kind, const fs::path& place, FileKind there) {
+Result<> check_file(const SourceKind& kind, const fs::path& location, FileKind there) {
   if (there != FileKind::file) {
     return {};
   }
   std::error_code failed;  // reported by whoever reads the file
-  if (fs::is_empty(place, failed) && !failed) {
-    return fail(Code::invalid_argument, cat("the file ", place.native(), " is empty"));
+  if (fs::is_empty(location, failed) && !failed) {
+    return fail(Code::invalid_argument, cat("the file ", location.native(), " is empty"));
   }
   const bool is_in_folder = !kind.default_locations.front().variable.empty();
-  REPRISE_ASSIGN(const bool is_history, is_in_folder ? kind.is_at(place) : Result<bool>(true));
+  REPRISE_ASSIGN(const bool is_history, is_in_folder ? kind.is_at(location) : Result<bool>(true));
   return is_history ? Result<>()
                     : fail(Code::invalid_argument,
-                           cat("the file ", place.native(), " is not a history of ", kind.title,
+                           cat("the file ", location.native(), " is not a history of ", kind.title,
                                ": write ", kind.form));
 }
 
 Result<std::unique_ptr<Source>> open_kind(const SourceKind& kind, std::string_view named,
                                           const StoreOptions& options,
                                           const EnvironmentLookup& variable) {
-  const std::optional<fs::path> location =
+  const std::optional<fs::path> where =
       named.empty() ? default_location(kind, variable ? variable : process_variable)
                     : fs::path(named);
-  if (!location) {
+  if (!where) {
     return fail(Code::invalid_argument, cat("no path in the URL: write ", kind.form));
   }
-  REPRISE_ASSIGN(const fs::path place, resolve_path(*location));
-  REPRISE_ASSIGN(const FileKind there, kind_of(place));
+  REPRISE_ASSIGN(const fs::path location, resolve_path(*where));
+  REPRISE_ASSIGN(const FileKind there, kind_of(location));
   if (there == FileKind::none) {
     return fail(Code::not_found,
-                cat("no history of ", kind.title, " at ", place.native(),
+                cat("no history of ", kind.title, " at ", location.native(),
                     named.empty() ? cat("; name its path: ", kind.name, ":PATH") : std::string()));
   }
-  REPRISE_TRY(check_file(kind, place, there));
-  return kind.open(place, options);
+  REPRISE_TRY(check_file(kind, location, there));
+  return kind.open(location, options);
 }
 
 }  // namespace
@@ -234,14 +234,14 @@ Result<const SourceKind*> source_kind_of(std::string_view url) {
     return nullptr;
   }
   REPRISE_ASSIGN(const std::string store, recognise_store(url));
-  REPRISE_ASSIGN(const fs::path place, resolve_path(url));
+  REPRISE_ASSIGN(const fs::path location, resolve_path(url));
   // recognise_store() accepts any database, so the application id decides.
   const bool is_database = store.starts_with("sqlite:");
-  if (!store.empty() && (!is_database || source::is_own_database(place))) {
+  if (!store.empty() && (!is_database || source::is_own_database(location))) {
     return nullptr;
   }
   for (const SourceKind& kind : kKinds) {
-    REPRISE_ASSIGN(const bool is_at, kind.is_at(place));
+    REPRISE_ASSIGN(const bool is_at, kind.is_at(location));
     if (is_at) {
       return &kind;
     }

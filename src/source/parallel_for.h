@@ -1,6 +1,6 @@
 #pragma once
 
-// Work on the files of a place in several threads: parsing takes longer than reading.
+// Work on the files of a location in several threads: parsing takes longer than reading.
 
 #include <algorithm>
 #include <atomic>

@@ -27,14 +27,14 @@ bool begins_with_lines_of(const fs::path& file, bool (*is_line)(JsonView)) {
 
 }  // namespace
 
-Result<bool> has_lines_of(const fs::path& place, int depth, bool (*is_line)(JsonView line)) {
-  REPRISE_ASSIGN(const FileKind kind, kind_of(place));
+Result<bool> has_lines_of(const fs::path& location, int depth, bool (*is_line)(JsonView line)) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of(location));
   if (kind == FileKind::file) {
-    return begins_with_lines_of(place, is_line);
+    return begins_with_lines_of(location, is_line);
   }
   ReadReport ignored;
   const auto is_jsonl = [](const fs::path& file) { return file.extension() == ".jsonl"; };
-  std::vector<fs::path> files = files_below(place, depth, is_jsonl, ignored);
+  std::vector<fs::path> files = files_below(location, depth, is_jsonl, ignored);
   files.resize(std::min(files.size(), kFilesMax));
   return std::ranges::any_of(
       files, [&](const fs::path& file) { return begins_with_lines_of(file, is_line); });

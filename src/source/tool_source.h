@@ -43,7 +43,7 @@ class Tool {
   virtual Result<std::vector<Listed>> list(ReadReport& report) = 0;
   // Null if there is no such session.
   virtual Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) = 0;
-  // Changes when the session, or anything at the place, may have changed since it was opened.
+  // Changes when the session, or anything at the location, may have changed since it was opened.
   virtual std::string state_of(const SessionId& id) = 0;
 };
 

@@ -15,14 +15,14 @@ inline constexpr std::uint32_t kNoParent = UINT32_MAX;
 
 struct NamedNode {
   std::string id;
-  std::string parent;               // "" for a root
-  std::uint32_t place = kNoParent;  // the parent's index; set by topological_order()
-  bool has_children = false;        // set by topological_order()
+  std::string parent;                      // "" for a root
+  std::uint32_t parent_index = kNoParent;  // set by topological_order()
+  bool has_children = false;               // set by topological_order()
 };
 
 struct NodeOrder {
-  std::vector<std::uint32_t> places;  // all node indexes, parents before children
-  bool has_cycle = false;             // there was a cycle, of which one node became a root
+  std::vector<std::uint32_t> indexes;  // all node indexes, parents before children
+  bool has_cycle = false;              // there was a cycle, of which one node became a root
   std::unordered_map<std::string, std::uint32_t> by_id;
 
   std::optional<std::uint32_t> find(std::string_view id) const {

@@ -190,12 +190,12 @@ void count_messages(Transcript& transcript) {
       counted = &one;
     }
   };
-  for (const std::uint32_t place : branch.nodes) {
-    const Node& node = transcript.tree.nodes()[place];
+  for (const std::uint32_t index : branch.nodes) {
+    const Node& node = transcript.tree.nodes()[index];
     if (node.usage != 0 && !node.is_inherited) {
       count(node.usage);
     }
-    const auto [first, last] = transcript.other_usages.equal_range(place);
+    const auto [first, last] = transcript.other_usages.equal_range(index);
     std::ranges::for_each(first, last, [&](const auto& other) { count(other.second); });
   }
   for (const auto& [id, usage] : by_request) {
@@ -301,12 +301,12 @@ class MessageBuilder {
   MessageBuilder(const JsonlTool& tool, const Transcript& transcript)
       : tool_(tool), transcript_(transcript), reader_(transcript) {}
 
-  Result<Message> build(std::span<const std::uint32_t> places) {
-    texts_.resize(std::max(places.size(), kTextsMax));
+  Result<Message> build(std::span<const std::uint32_t> indexes) {
+    texts_.resize(std::max(indexes.size(), kTextsMax));
     std::vector<Piece> pieces;
-    pieces.reserve(places.size());
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const Node& node = transcript_.tree.nodes()[places[i]];
+    pieces.reserve(indexes.size());
+    for (std::size_t i = 0; i < indexes.size(); ++i) {
+      const Node& node = transcript_.tree.nodes()[indexes[i]];
       REPRISE_ASSIGN(const JsonView json, record_of(node, texts_[i]));
       pieces.push_back({node, json});
     }
@@ -342,14 +342,15 @@ class MessageBuilder {
 
 }  // namespace
 
-std::vector<Located> locate_files(const std::filesystem::path& place, const FileLayout& layout,
+std::vector<Located> locate_files(const std::filesystem::path& location, const FileLayout& layout,
                                   ReadReport& report) {
-  std::vector<std::filesystem::path> files = {place};
-  if (const auto kind = kind_of(place); !kind || *kind != FileKind::file) {
-    const std::filesystem::path below = place / layout.folder;
+  std::vector<std::filesystem::path> files = {location};
+  if (const auto kind = kind_of(location); !kind || *kind != FileKind::file) {
+    const std::filesystem::path below = location / layout.folder;
     files = files_below(
-        has_folder(below, report) ? below : place, layout.depth,
-        [&](const std::filesystem::path& file) { return layout.is_session(file, place); }, report);
+        has_folder(below, report) ? below : location, layout.depth,
+        [&](const std::filesystem::path& file) { return layout.is_session(file, location); },
+        report);
   }
   std::vector<Located> all;
   all.reserve(files.size());
@@ -397,10 +398,10 @@ ReadReport deliver(const JsonlTool& tool, const Transcript& transcript,
   const std::int64_t to = std::clamp<std::int64_t>(range.to.value, from, count);
   for (std::int64_t i = from; i < to; ++i) {
     const std::int64_t seq = range.newest_first ? to - 1 - (i - from) : i;
-    const auto places = branch.message(static_cast<std::size_t>(seq));
-    auto message = builder.build(places);
+    const auto indexes = branch.message(static_cast<std::size_t>(seq));
+    auto message = builder.build(indexes);
     if (!message) {
-      const Node& node = transcript.tree.nodes()[places.front()];
+      const Node& node = transcript.tree.nodes()[indexes.front()];
       add_damage(report, {cat(transcript.parts[node.file].file.native(), ": byte ", node.at),
                           message.error().message, ""});
       continue;

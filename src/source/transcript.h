@@ -35,7 +35,7 @@ struct CopiedFrom {
   std::shared_ptr<const NodeIds> ids;
 };
 
-// A session of a place, identified by the names of its files.
+// A session of a location, identified by the names of its files.
 struct Located {
   SessionId id;
   std::vector<FilePart> parts;  // in reading order
@@ -118,7 +118,7 @@ class JsonlTool {
 struct FileLayout {
   std::string_view folder;  // relative to the tool's; files are at most `depth` levels below
   int depth;
-  bool (*is_session)(const std::filesystem::path& file, const std::filesystem::path& place);
+  bool (*is_session)(const std::filesystem::path& file, const std::filesystem::path& location);
   // The session id derived from the file's path.
   struct Name {
     std::string id;
@@ -126,17 +126,17 @@ struct FileLayout {
   };
   Name (*name)(const std::filesystem::path& file);
 };
-// The sessions of a place, which is the tool's folder, a subfolder, or one file.
-std::vector<Located> locate_files(const std::filesystem::path& place, const FileLayout& layout,
+// The sessions of a location, which is the tool's folder, a subfolder, or one file.
+std::vector<Located> locate_files(const std::filesystem::path& location, const FileLayout& layout,
                                   ReadReport& report);
 
-// The source for such a tool. `place` and `options` are the ones that it was opened with.
+// The source for such a tool. `location` and `options` are the ones that it was opened with.
 std::unique_ptr<Source> make_transcript_source(std::unique_ptr<JsonlTool> tool,
-                                               const std::filesystem::path& place,
+                                               const std::filesystem::path& location,
                                                const StoreOptions& options);
 // Whether `is_line` accepts one of the first lines of a JSONL file, or of the first such files at
 // most `depth` levels down.
-Result<bool> has_lines_of(const std::filesystem::path& place, int depth,
+Result<bool> has_lines_of(const std::filesystem::path& location, int depth,
                           bool (*is_line)(JsonView line));
 
 // Reads only the ends of the files: for the title, the folder, the times, and a lower bound of the

@@ -81,10 +81,10 @@ constexpr std::size_t kFilesPerThread = 32;  // fewer are not worth a thread
 // Thread-safe.
 class TranscriptSource final : public Source, public OriginalReader {
  public:
-  TranscriptSource(std::unique_ptr<JsonlTool> tool, const std::filesystem::path& place,
+  TranscriptSource(std::unique_ptr<JsonlTool> tool, const std::filesystem::path& location,
                    const StoreOptions& options)
       : tool_(std::move(tool)),
-        cache_(options.cache_folder, cat(tool_->name(), ":", place.native())) {
+        cache_(options.cache_folder, cat(tool_->name(), ":", location.native())) {
     holds_.lists_at_once = true;
     holds_.new_ids = UuidVersion::v4;
     holds_.original_reader = this;
@@ -194,7 +194,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   using SharedInfo = std::shared_ptr<const SessionInfo>;
   using InfoSink = std::function<void(SharedInfo)>;
 
-  // All sessions of the place. Not moved: by_id points into it.
+  // All sessions of the location. Not moved: by_id points into it.
   struct Listing {
     std::vector<Located> sessions;
     std::unordered_map<std::string_view, const Located*> by_id = {};
@@ -550,9 +550,9 @@ class TranscriptSource final : public Source, public OriginalReader {
 }  // namespace
 
 std::unique_ptr<Source> make_transcript_source(std::unique_ptr<JsonlTool> tool,
-                                               const std::filesystem::path& place,
+                                               const std::filesystem::path& location,
                                                const StoreOptions& options) {
-  return std::make_unique<TranscriptSource>(std::move(tool), place, options);
+  return std::make_unique<TranscriptSource>(std::move(tool), location, options);
 }
 
 }  // namespace reprise::source

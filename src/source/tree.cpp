@@ -41,13 +41,13 @@ std::uint32_t Tree::IdTable::find(const std::vector<Node>& nodes, std::uint64_t 
 
 void Tree::IdTable::add_last(const std::vector<Node>& nodes) {
   constexpr std::size_t kSlotsMin = 64;
-  const auto add = [&](std::uint32_t place) { slots_[slot_of(nodes, nodes[place].id)] = place; };
+  const auto add = [&](std::uint32_t index) { slots_[slot_of(nodes, nodes[index].id)] = index; };
   if (2 * ++used_ > slots_.size()) {
     const auto before = std::exchange(
         slots_, std::vector<std::uint32_t>(std::max(kSlotsMin, 2 * slots_.size()), kNone));
-    for (const std::uint32_t place : before) {
-      if (place != kNone) {
-        add(place);
+    for (const std::uint32_t index : before) {
+      if (index != kNone) {
+        add(index);
       }
     }
   }
@@ -67,7 +67,7 @@ std::uint32_t Tree::parent_of(const Node& node) const {
 }
 
 std::optional<std::uint32_t> Tree::add(const Node& node, std::string_view bytes) {
-  const auto place = static_cast<std::uint32_t>(nodes_.size());
+  const auto index = static_cast<std::uint32_t>(nodes_.size());
   // Looked up before the node is inserted: a node cannot be its own parent, so there are no cycles.
   const std::uint32_t parent = parent_of(node);
   const std::uint64_t hash = node.id == 0 ? 0 : hash_of_ends(bytes);
@@ -81,12 +81,12 @@ std::optional<std::uint32_t> Tree::add(const Node& node, std::string_view bytes)
     by_id_.add_last(nodes_);
   }
   if (node.is_result && parent != kNone && !nodes_[parent].is_result) {
-    links_[place].result_before = std::exchange(links_[parent].last_result, place);
+    links_[index].result_before = std::exchange(links_[parent].last_result, index);
   }
   if (!node.is_sidechain) {
-    previous_ = place;
+    previous_ = index;
   }
-  return place;
+  return index;
 }
 
 std::optional<std::uint32_t> Tree::last_before(std::uint16_t file, std::int64_t byte) const {
@@ -99,7 +99,7 @@ std::optional<std::uint32_t> Tree::last_before(std::uint16_t file, std::int64_t 
 }
 
 std::optional<std::uint32_t> Tree::find(std::uint64_t id) const {
-  return place(by_id_.find(nodes_, id));
+  return to_optional(by_id_.find(nodes_, id));
 }
 
 std::optional<std::uint32_t> Tree::leaf() const {
@@ -148,7 +148,7 @@ Branch Tree::branch(std::uint32_t leaf) const {
 
 Branch Tree::branch_of(std::span<const std::uint32_t> path) const {
   // (message number, node index) pairs.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> placed;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> numbered;
   std::uint64_t open_group = 0;
   std::uint32_t open_message = 0;
   std::uint32_t count = 0;
@@ -158,20 +158,20 @@ Branch Tree::branch_of(std::span<const std::uint32_t> path) const {
       continue;
     }
     if (!node.is_result && node.group != 0 && node.group == open_group) {
-      placed.emplace_back(open_message, at);
+      numbered.emplace_back(open_message, at);
       continue;
     }
     if (!node.is_result) {  // results may come between the pieces of an answer
       open_group = node.group;
       open_message = count;
     }
-    placed.emplace_back(count++, at);
+    numbered.emplace_back(count++, at);
   }
-  std::ranges::stable_sort(placed, {}, &std::pair<std::uint32_t, std::uint32_t>::first);
+  std::ranges::stable_sort(numbered, {}, &std::pair<std::uint32_t, std::uint32_t>::first);
   Branch branch;
-  branch.nodes.reserve(placed.size());
+  branch.nodes.reserve(numbered.size());
   branch.starts.reserve(count + std::size_t{1});
-  for (const auto& [message, at] : placed) {
+  for (const auto& [message, at] : numbered) {
     if (message == branch.starts.size()) {
       branch.starts.push_back(static_cast<std::uint32_t>(branch.nodes.size()));
     }

@@ -69,11 +69,13 @@ class Tree {
   // the same id and bytes was added before.
   std::optional<std::uint32_t> add(const Node& node, std::string_view bytes);
   // The next node follows this one, or is a root, as after a rewind.
-  void continue_from(std::optional<std::uint32_t> place) { previous_ = place.value_or(kNone); }
+  void continue_from(std::optional<std::uint32_t> index) { previous_ = index.value_or(kNone); }
 
   // The parent of the next node that names none.
-  std::optional<std::uint32_t> end() const { return place(previous_); }
-  std::optional<std::uint32_t> before(std::uint32_t at) const { return place(links_[at].parent); }
+  std::optional<std::uint32_t> end() const { return to_optional(previous_); }
+  std::optional<std::uint32_t> before(std::uint32_t at) const {
+    return to_optional(links_[at].parent);
+  }
   // The last node of a file that begins before this byte.
   std::optional<std::uint32_t> last_before(std::uint16_t file, std::int64_t byte) const;
 
@@ -83,7 +85,7 @@ class Tree {
 
   // The end of the current branch; nullopt for an empty tree.
   std::optional<std::uint32_t> leaf() const;
-  void set_leaf(std::uint32_t place) { leaf_ = place; }
+  void set_leaf(std::uint32_t index) { leaf_ = index; }
   // Takes time proportional to the branch.
   Branch branch(std::uint32_t leaf) const;
   // Takes time proportional to the tree, however many branches it has.
@@ -94,7 +96,7 @@ class Tree {
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  static std::optional<std::uint32_t> place(std::uint32_t at) {
+  static std::optional<std::uint32_t> to_optional(std::uint32_t at) {
     return at == kNone ? std::nullopt : std::optional(at);
   }
   class Paths;

@@ -105,7 +105,7 @@ TEST_F(AichatTest, NamesTellTheTimeAndFoldersTellSessionsApart) {
   EXPECT_EQ(format_time(session("20260102T030405-hello").info.created_at), "2026-01-02T03:04:05Z");
   EXPECT_EQ(session("20260102T030405-hello").info.title, "Hello");
   EXPECT_EQ(must(source().list({})).damage.size(), 3U);
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "aichat");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "aichat");
 }
 
 // aichat names its files in local time.

@@ -214,16 +214,16 @@ TEST_F(ChatgptTest, PointersReadNothingButImagesOfAnExport) {
   append("file-A1.txt", "private");
   append("file-B2.png", "\x89PNGxx");
   for (const std::string_view name : {"id_rsa", "file-A1", "file-../id_rsa", "file-*", "file"}) {
-    std::filesystem::remove(place() / "conversations.json");
+    std::filesystem::remove(location() / "conversations.json");
     write_export({pointing_at(name)});
     open("chatgpt");
     EXPECT_EQ(transcript("c1"), nothing) << name;
   }
-  std::filesystem::remove(place() / "conversations.json");
+  std::filesystem::remove(location() / "conversations.json");
   write_export({pointing_at("file-B2")});
   open("chatgpt");
   EXPECT_NE(transcript("c1"), nothing);
-  std::filesystem::rename(place() / "conversations.json", place() / "sent.json");
+  std::filesystem::rename(location() / "conversations.json", location() / "sent.json");
   open("chatgpt", "sent.json");
   EXPECT_EQ(transcript("c1"), nothing) << "a file alone has no images";
 }
@@ -280,13 +280,13 @@ TEST_F(ChatgptTest, AZipIsReadWithItsImages) {
   open("chatgpt", "export.zip");
   EXPECT_EQ(sessions(), Lines{"c1 Talk c1 (1)"});
   EXPECT_EQ(transcript("c1"), Lines{"user: [image/webp data:image/webp;base64,UklGRjEyMzRXRUJQN]"});
-  EXPECT_EQ(must(source_kind_of((place() / "export.zip").native()))->name, "chatgpt");
+  EXPECT_EQ(must(source_kind_of((location() / "export.zip").native()))->name, "chatgpt");
 }
 
 TEST_F(ChatgptTest, ItsFolderAndFileAreRecognised) {
   write_export({conversation("c1", "u1", {say("u1", "", "user", "x")})});
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "chatgpt");
-  EXPECT_EQ(must(source_kind_of((place() / "conversations.json").native()))->name, "chatgpt");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "chatgpt");
+  EXPECT_EQ(must(source_kind_of((location() / "conversations.json").native()))->name, "chatgpt");
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST_F(ClaudeExportTest, ParentsMakeBranches) {
 TEST_F(ClaudeExportTest, ItIsToldFromChatgptsAndATornOneHasWhatIsWhole) {
   const std::string one = conversation("c1", "N", message("m1", "human", "", ",'text':'x'"));
   write("conversations.json", {cat("[", one, ",", one.substr(0, 90))});
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "claude-export");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "claude-export");
   open("claude-export");
   EXPECT_EQ(sessions(), Lines{"c1 N (1)"});
   EXPECT_FALSE(must(source().list({})).damage.empty());

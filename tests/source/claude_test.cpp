@@ -377,10 +377,10 @@ TEST_F(ClaudeTest, ImagesAndUnknownBlocksAreThere) {
 
 TEST_F(ClaudeTest, ABarePathIsRecognised) {
   write(kFile, {user("u1", "", "Hi")});
-  const SourceKind* const kind = must(source_kind_of(place().native()));
+  const SourceKind* const kind = must(source_kind_of(location().native()));
   ASSERT_NE(kind, nullptr);
   EXPECT_EQ(kind->name, "claude");
-  EXPECT_EQ(must(source_kind_of((place() / kFile).native())), kind);
+  EXPECT_EQ(must(source_kind_of((location() / kFile).native())), kind);
 }
 
 // `--fork-session` and older resumptions copy the lines into a file of their own, without a

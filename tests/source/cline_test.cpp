@@ -91,14 +91,14 @@ TEST_F(ClineTest, WithoutItsOtherFileTheFirstQuestionIsTheTitle) {
   open("cline");
   EXPECT_EQ(sessions(), Lines{"s1 Why? (1)"});
   EXPECT_EQ(must(source().list({})).damage.size(), 1U);
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "cline");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "cline");
 }
 
 TEST_F(ClineTest, AnOtherFileThatCannotBeReadIsDamage) {
   write(cat(kFolder, "s1.messages.json"),
         {"{'messages':[{'id':'m1','role':'user','content':'Why?'}]}"});
   append("meta.json", "{}");
-  std::filesystem::create_symlink(place() / "meta.json", place() / kFolder / "s1.json");
+  std::filesystem::create_symlink(location() / "meta.json", location() / kFolder / "s1.json");
   write("data/sessions/2_t/t.messages.json",
         {"{'messages':[{'id':'m1','role':'user','content':'So?'}]}"});
   write("data/sessions/2_t/t.json", {"{'cwd':'/home"});

@@ -137,7 +137,7 @@ TEST_F(CodexTest, ARollBackLeavesABranch) {
 TEST_F(CodexTest, ARevertIsASecondFileOfTheSameThread) {
   const std::string file = file_of(kThread);
   write(file, {meta(kThread), prompt_line(1, "One"), message_line(2, "assistant", "1")});
-  const auto bytes_before = std::filesystem::file_size(place() / file);
+  const auto bytes_before = std::filesystem::file_size(location() / file);
   write(file, {prompt_line(3, "Two"), message_line(4, "assistant", "2")});
   write(file_of(kThread, "2026-11-20T11-00-00", "_019a0000-0000-7000-8000-00000000000f"),
         {meta(kThread, cat(",'history_base':{'thread_id':'", kThread,
@@ -159,7 +159,7 @@ TEST_F(CodexTest, AForkGoesOnFromAnotherThread) {
   write(file, {meta(kThread), prompt_line(1, "One"), message_line(2, "assistant", "1"),
                line(3, "token_usage_record",
                     "{'response_id':'r1','usage':{'input_tokens':10,'output_tokens':3}}")});
-  const auto bytes_before = std::filesystem::file_size(place() / file);
+  const auto bytes_before = std::filesystem::file_size(location() / file);
   write(file, {prompt_line(4, "Two")});
   write(
       file_of(kOther, "2026-11-20T12-00-00"),

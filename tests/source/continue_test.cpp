@@ -124,10 +124,10 @@ TEST_F(ContinueTest, ACutFileHasWhatIsWhole) {
 TEST_F(ContinueTest, ItGrowsAndIsRecognised) {
   write("sessions/s1.json",
         {"{'title':'T','history':[{'message':{'role':'user','content':'Hi'}}]}"});
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "continue");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "continue");
   open("continue");
   EXPECT_EQ(transcript("s1"), Lines{"user: Hi"});
-  std::filesystem::remove(place() / "sessions/s1.json");
+  std::filesystem::remove(location() / "sessions/s1.json");
   write("sessions/s1.json", {"{'title':'T','history':[{'message':{'role':'user','content':'Hi'}},"
                              "{'message':{'role':'assistant','content':'Yes'}}]}"});
   EXPECT_EQ(transcript("s1"), (Lines{"user: Hi", "assistant: Yes"}));

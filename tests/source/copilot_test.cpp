@@ -76,7 +76,7 @@ TEST_F(CopilotTest, AFileToImportIsRead) {
                        "{'type':'tool-result','id':'r1:d','timestamp':'2026-11-20T10:00:04."
                        "000Z',"
                        "'toolCallId':'1:d','success':false,'error':{'message':'no'}}"});
-  EXPECT_EQ(must(source_kind_of((place() / "mine.jsonl").native()))->name, "copilot");
+  EXPECT_EQ(must(source_kind_of((location() / "mine.jsonl").native()))->name, "copilot");
   open("copilot", "mine.jsonl");
   EXPECT_EQ(sessions(), Lines{"mine Mine (4)"});
   EXPECT_EQ(transcript("mine"),
@@ -345,8 +345,8 @@ TEST_F(CopilotTest, AFileWithTheNameThatCannotBeReadIsDamage) {
   append(cat("session-state/", kId, "/workspace.yaml"), std::string((1 << 20) + 1, '\n'));
   write("session-state/other/events.jsonl", {start(), event(1, "user.message", "'content':'So?'")});
   append("names", "name: x\n");
-  std::filesystem::create_symlink(place() / "names",
-                                  place() / "session-state/other/workspace.yaml");
+  std::filesystem::create_symlink(location() / "names",
+                                  location() / "session-state/other/workspace.yaml");
   open("copilot");
   EXPECT_EQ(sessions().size(), 2U);
   EXPECT_EQ(must(source().list({})).damage.size(), 2U);

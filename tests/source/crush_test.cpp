@@ -30,8 +30,8 @@ CREATE TRIGGER update_sessions_updated_at AFTER UPDATE ON sessions BEGIN
 class CrushTest : public SourceTest {
  protected:
   void fill(std::string_view sql) {
-    std::filesystem::create_directories(place() / ".crush");
-    PlainDatabase(place() / ".crush" / "crush.db").run(std::string(sql));
+    std::filesystem::create_directories(location() / ".crush");
+    PlainDatabase(location() / ".crush" / "crush.db").run(std::string(sql));
   }
 };
 
@@ -66,7 +66,7 @@ INSERT INTO messages(id, session_id, role, parts, model, provider, created_at, u
                    "assistant: (thinking) hm | call bash c1 {\"x\":1.0}", "tool: c1 = done",
                    "assistant (cut): hal", "*assistant: Summary", "user: $ ls\na | ?of_tomorrow"}));
   const Session found = session("s1");
-  EXPECT_EQ(found.info.working_dir, place().native());
+  EXPECT_EQ(found.info.working_dir, location().native());
   EXPECT_EQ(found.usage.cost->str(), "0.125");
   EXPECT_EQ(format_time(found.info.created_at), "2026-01-02T03:04:05Z");
   const auto todos = must(source().capabilities().todo_reader->todos(must(SessionId::parse("s1"))));
@@ -95,12 +95,12 @@ TEST_F(CrushTest, TheListOfProjectsLeadsToAll) {
       "INSERT INTO messages(id, session_id, role, created_at, updated_at) VALUES('m', 's1', "
       "'user', 1, 1)");
   const auto list_project = [this](const std::string& folder, std::string_view data) {
-    write(folder + "/projects.json", {cat("{'projects':[{'path':'", place().native(), "'", data,
+    write(folder + "/projects.json", {cat("{'projects':[{'path':'", location().native(), "'", data,
                                           "},{'path':'/nowhere/at/all'}]}")});
   };
   list_project("usual", "");
   list_project("relative", ",'data_dir':'.crush'");
-  list_project("absolute", cat(",'data_dir':'", (place() / ".crush").native(), "'"));
+  list_project("absolute", cat(",'data_dir':'", (location() / ".crush").native(), "'"));
   for (const char* const folder : {"usual", "relative", "absolute"}) {
     open("crush", folder);
     EXPECT_EQ(sessions(), Lines{"s1 One (1)"}) << folder;
@@ -117,20 +117,20 @@ TEST_F(CrushTest, ProjectsAreAddedWhileItIsOpen) {
   list_projects("");
   const auto source = must(open_source(cat("crush:", folder.path().native())));
   EXPECT_TRUE(must(source->list({})).sessions.empty());
-  list_projects(cat(R"({"path":")", place().native(), R"("})"));
+  list_projects(cat(R"({"path":")", location().native(), R"("})"));
   EXPECT_EQ(must(source->list({})).sessions.size(), 1U);
 }
 
 TEST_F(CrushTest, ProjectsWithTheSameDatabaseAreRead) {
   fill(kSchema);
   fill("INSERT INTO sessions VALUES('s1', NULL, 'One', 0, 0, 0, 0, 1, 1, NULL, NULL)");
-  const std::string data = (place() / ".crush").native();
+  const std::string data = (location() / ".crush").native();
   write("list/projects.json",
-        {cat("{'projects':[{'path':'", place().native(), "/sub','data_dir':'", data, "'},{'path':'",
-             place().native(), "','data_dir':'", data, "'}]}")});
+        {cat("{'projects':[{'path':'", location().native(), "/sub','data_dir':'", data,
+             "'},{'path':'", location().native(), "','data_dir':'", data, "'}]}")});
   open("crush", "list");
   EXPECT_EQ(sessions(), Lines{"s1 One (0)"});
-  EXPECT_EQ(session("s1").info.working_dir, place().native());
+  EXPECT_EQ(session("s1").info.working_dir, location().native());
 }
 
 TEST_F(CrushTest, WhatTheProgramAsksAfterACompactionIsInjected) {
@@ -182,8 +182,8 @@ INSERT INTO messages(id, session_id, role, parts, created_at, updated_at) VALUES
 
 TEST_F(CrushTest, ItIsRecognised) {
   fill(kSchema);
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "crush");
-  EXPECT_EQ(must(source_kind_of((place() / ".crush/crush.db").native()))->name, "crush");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "crush");
+  EXPECT_EQ(must(source_kind_of((location() / ".crush/crush.db").native()))->name, "crush");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "calls.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_source.h"
-#include "source/database_place.h"
+#include "source/database_copy.h"
 #include "source/histories.h"
 #include "sqlite/sqlite_support.h"
 #include "support/must.h"

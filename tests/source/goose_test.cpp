@@ -28,7 +28,9 @@ CREATE TABLE provider_secret (key TEXT);
 
 class GooseTest : public SourceTest {
  protected:
-  void fill(std::string_view sql) { PlainDatabase(place() / "sessions.db").run(std::string(sql)); }
+  void fill(std::string_view sql) {
+    PlainDatabase(location() / "sessions.db").run(std::string(sql));
+  }
 };
 
 TEST_F(GooseTest, MessagesWithTheirCallsAndResults) {
@@ -194,7 +196,7 @@ TEST_F(GooseTest, AnExportIsRead) {
     {"role": "assistant", "created": 1767323046, "content": [{"type": "text", "text": "So."}]}
   ]
 })");
-  EXPECT_EQ(must(source_kind_of((place() / "export.json").native()))->name, "goose");
+  EXPECT_EQ(must(source_kind_of((location() / "export.json").native()))->name, "goose");
   open("goose", "export.json");
   EXPECT_EQ(sessions(), Lines{"20260102_1 Named (2)"});
   EXPECT_EQ(transcript("20260102_1"), (Lines{"user: Why?", "assistant: So."}));
@@ -218,8 +220,8 @@ TEST_F(GooseTest, AnExportOfANewerVersionHasItsUsage) {
 
 TEST_F(GooseTest, ItIsRecognised) {
   fill(kSchema);
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "goose");
-  EXPECT_EQ(must(source_kind_of((place() / "sessions.db").native()))->name, "goose");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "goose");
+  EXPECT_EQ(must(source_kind_of((location() / "sessions.db").native()))->name, "goose");
 }
 
 TEST_F(GooseTest, ADamagedDatabaseDoesNotHideTheOlderFiles) {

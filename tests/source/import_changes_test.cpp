@@ -163,12 +163,12 @@ TEST_F(ChangesTest, AnOriginalThatBecameShorterIsExportedAsItIs) {
   open("claude");
   SessionInfo info = must(source().list({})).sessions.at(0);
   const SessionId id = must(import_session(source(), "claude", *store_, info)).id;
-  std::filesystem::remove(place() / file);
+  std::filesystem::remove(location() / file);
   write(file, lines);
   info = must(source().list({})).sessions.at(0);
   EXPECT_EQ(must(import_session(source(), "claude", *store_, info)).outcome,
             CopyOutcome::unchanged);
-  EXPECT_TRUE(exported_as("claude", *store_, id.str()).text == must(read_file(place() / file)));
+  EXPECT_TRUE(exported_as("claude", *store_, id.str()).text == must(read_file(location() / file)));
 }
 
 // A source whose reader does something else first.
@@ -255,7 +255,7 @@ TEST_F(ArchivedTest, IsArchivedByTheNextImportIfOneIsKilled) {
   grow();
   const SessionInfo info = agent();
   const pid_t child = in_child([&] {
-    const auto claude = must(open_source(cat("claude:", place().native())));
+    const auto claude = must(open_source(cat("claude:", location().native())));
     const auto store = must(open_store(url));
     Intercepted intercepted(*claude, [] { ::_exit(7); });
     return import_session(intercepted, "claude", *store, info) ? 0 : 1;

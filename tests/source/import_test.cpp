@@ -601,7 +601,7 @@ TEST_F(ManyImportsTest, KilledOnesGoOn) {
     std::array<int, 2> pipe{};
     ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
     const pid_t child = in_child([&] {
-      const auto claude = must(open_source(cat("claude:", place().native())));
+      const auto claude = must(open_source(cat("claude:", location().native())));
       const auto store = must(open_store(url));
       import_sessions({*claude, "claude", listed_}, *store, [&](const auto&, const auto& done) {
         must(write_all(pipe[1], done ? "+" : "-", "the pipe"));

@@ -37,10 +37,10 @@ unsigned mode_of(const fs::path& file) {
 
 class ListCacheTest : public testing::Test {
  protected:
-  fs::path place() const { return folder_.path() / "tool"; }
+  fs::path location() const { return folder_.path() / "tool"; }
   fs::path cache() const { return folder_.path() / "state" / "lists"; }
   fs::path file_of(std::string_view id) const {
-    return place() / "projects" / "-home" / cat(id, ".jsonl");
+    return location() / "projects" / "-home" / cat(id, ".jsonl");
   }
 
   // Writes a file with this modification time.
@@ -56,7 +56,7 @@ class ListCacheTest : public testing::Test {
   }
 
   Lines list(std::string_view tool = "claude", bool with_cache = true) {
-    const auto source = must(open_source(cat(tool, ":", place().native()),
+    const auto source = must(open_source(cat(tool, ":", location().native()),
                                          {.cache_folder = with_cache ? cache() : fs::path()}));
     return list(*source);
   }
@@ -94,8 +94,8 @@ TEST_F(ListCacheTest, WhatChangedIsReadAgain) {
   EXPECT_EQ(list(), Lines{"a later 1"});
   write(file_of("a"), claude("longer than it was"), kOld + 1);
   EXPECT_EQ(list(), Lines{"a longer than it was 1"});
-  write(place() / "new", claude("LONGER than it was"), kOld + 1);
-  fs::rename(place() / "new", file_of("a"));
+  write(location() / "new", claude("LONGER than it was"), kOld + 1);
+  fs::rename(location() / "new", file_of("a"));
   EXPECT_EQ(list(), Lines{"a LONGER than it was 1"});
   write(file_of("b"), claude("second"));
   EXPECT_EQ(list(), (Lines{"a LONGER than it was 1", "b second 1"}));
@@ -143,13 +143,14 @@ TEST_F(ListCacheTest, WhatHasDamageIsReadEachTime) {
 TEST_F(ListCacheTest, APartialListKeepsWhatIsKnownOfOthers) {
   write(file_of("a"), claude("first"));
   write(file_of("b"), claude("second"));
-  write(place() / "projects" / "-home" / "a" / "subagents" / "agent-1.jsonl", claude("sub-agent"));
+  write(location() / "projects" / "-home" / "a" / "subagents" / "agent-1.jsonl",
+        claude("sub-agent"));
   const Lines known = list();
   for (const SessionQuery& query :
        {SessionQuery{.id_prefix = "b"}, SessionQuery{.branches = true},
         SessionQuery{.children = true}, SessionQuery{.states = {SessionState::active}}}) {
     const auto source =
-        must(open_source(cat("claude:", place().native()), {.cache_folder = cache()}));
+        must(open_source(cat("claude:", location().native()), {.cache_folder = cache()}));
     (void)must(source->list(query));
   }
   write(file_of("a"), claude("other"));
@@ -158,10 +159,11 @@ TEST_F(ListCacheTest, APartialListKeepsWhatIsKnownOfOthers) {
 
 TEST_F(ListCacheTest, ChildrenAreListedFromTheCacheOnlyWhenAsked) {
   write(file_of("a"), claude("first"));
-  write(place() / "projects" / "-home" / "a" / "subagents" / "agent-1.jsonl", claude("sub-agent"));
+  write(location() / "projects" / "-home" / "a" / "subagents" / "agent-1.jsonl",
+        claude("sub-agent"));
   const auto count = [&](bool children) {
     const auto source =
-        must(open_source(cat("claude:", place().native()), {.cache_folder = cache()}));
+        must(open_source(cat("claude:", location().native()), {.cache_folder = cache()}));
     return must(source->list({.children = children})).sessions.size();
   };
   const std::size_t all = count(true);
@@ -173,8 +175,10 @@ TEST_F(ListCacheTest, ChildrenAreListedFromTheCacheOnlyWhenAsked) {
 
 TEST_F(ListCacheTest, TwoAtOnce) {
   write(file_of("a"), claude("first"));
-  const auto one = must(open_source(cat("claude:", place().native()), {.cache_folder = cache()}));
-  const auto two = must(open_source(cat("claude:", place().native()), {.cache_folder = cache()}));
+  const auto one =
+      must(open_source(cat("claude:", location().native()), {.cache_folder = cache()}));
+  const auto two =
+      must(open_source(cat("claude:", location().native()), {.cache_folder = cache()}));
   EXPECT_EQ(list(*one), Lines{"a first 1"});
   write(file_of("b"), claude("second"));
   EXPECT_EQ(list(*two), (Lines{"a first 1", "b second 1"}));
@@ -185,7 +189,7 @@ TEST_F(ListCacheTest, TwoAtOnce) {
 }
 
 TEST_F(ListCacheTest, FilesBesideASessionCount) {
-  const fs::path folder = place() / "session-state" / "0a1b2c3d-0000-4000-8000-000000000001";
+  const fs::path folder = location() / "session-state" / "0a1b2c3d-0000-4000-8000-000000000001";
   write(folder / "events.jsonl",
         cat(R"({"type":"session.start","data":{"sessionId":"x","version":1},"id":"1",)",
             R"("timestamp":"2026-11-20T10:00:00Z"})", "\n",
@@ -203,7 +207,7 @@ TEST_F(ListCacheTest, FilesBesideASessionCount) {
 }
 
 TEST_F(ListCacheTest, Documents) {
-  const fs::path file = place() / "sessions" / "a.json";
+  const fs::path file = location() / "sessions" / "a.json";
   const auto document = [](std::string_view title) {
     return cat(R"({"sessionId":"a","title":")", title,
                R"(","history":[{"message":{"role":"user","content":"hi"},"contextItems":[]}]})");
@@ -238,7 +242,7 @@ TEST_F(ListCacheTest, AFileThatIsReplacedWhileItIsReadIsReadAgain) {
     unsigned pause_us_max;
   };
   const Case cases[] = {
-      {"gemini", place() / "tmp" / "p" / "chats" / "session-a.json", gemini("first"),
+      {"gemini", location() / "tmp" / "p" / "chats" / "session-a.json", gemini("first"),
        gemini("other"), 4000},
       {"claude", file_of("a"), long_claude(claude("first")), long_claude(claude("other")), 400}};
   std::mt19937 random(5);
@@ -263,10 +267,10 @@ TEST_F(ListCacheTest, AFileThatIsReplacedWhileItIsReadIsReadAgain) {
 // Files removed by the tool during the scan are not damage.
 TEST_F(ListCacheTest, FilesMayGoWhileTheyAreListed) {
   write(file_of("a"), claude("first"));
-  const fs::path document = place() / "sessions" / "a.json";
+  const fs::path document = location() / "sessions" / "a.json";
   const auto keep_replacing = [&](const std::stop_token& stop) {
     for (int i = 0; !stop.stop_requested(); ++i) {
-      const fs::path folder = place() / "projects" / cat("-gone-", i % 7);
+      const fs::path folder = location() / "projects" / cat("-gone-", i % 7);
       fs::create_directories(folder);
       for (const char* const name : {"b.jsonl", "c.jsonl"}) {
         std::ofstream(folder / name) << claude("brief");
@@ -280,7 +284,7 @@ TEST_F(ListCacheTest, FilesMayGoWhileTheyAreListed) {
   const std::jthread tool(keep_replacing);
   for (int i = 0; i < 300; ++i) {
     for (const char* const kind : {"claude:", "continue:"}) {
-      const auto source = must(open_source(cat(kind, place().native()), {}));
+      const auto source = must(open_source(cat(kind, location().native()), {}));
       for (const Damage& damage : must(source->list({})).damage) {
         EXPECT_EQ(damage.reason.find("No such file"), std::string::npos)
             << damage.where << ": " << damage.reason;

@@ -75,7 +75,7 @@ TEST_F(LlamacppTest, CallsFilesAndOlderThoughts) {
   EXPECT_EQ(transcript("c1"),
             (Lines{"user: [image/png data:image/png;base64,AAAA] | In b | ?audioFile | See",
                    "assistant: (thinking) old | call f k {}", "tool: k = done"}));
-  EXPECT_EQ(must(source_kind_of((place() / "a.json").native()))->name, "llamacpp");
+  EXPECT_EQ(must(source_kind_of((location() / "a.json").native()))->name, "llamacpp");
 }
 
 std::string session_line(std::string_view id, std::string_view leaf, std::string_view more = "") {
@@ -108,7 +108,7 @@ TEST_F(LlamacppTest, SessionsOfLines) {
   EXPECT_EQ(transcript("c2"), Lines{"user: And?"});
   EXPECT_TRUE(session("c1").info.pinned);
   EXPECT_TRUE(must(source().list({})).damage.empty());
-  EXPECT_EQ(must(source_kind_of((place() / "a.jsonl").native()))->name, "llamacpp");
+  EXPECT_EQ(must(source_kind_of((location() / "a.jsonl").native()))->name, "llamacpp");
 }
 
 TEST_F(LlamacppTest, AZipOfLinesIsRead) {
@@ -122,7 +122,7 @@ TEST_F(LlamacppTest, AZipOfLinesIsRead) {
   open("llamacpp", "all.zip");
   EXPECT_EQ(sessions(), (Lines{"c2 Talk (0)", "c1 Talk (1)"}));
   EXPECT_EQ(transcript("c1"), Lines{"user: x"});
-  EXPECT_EQ(must(source_kind_of((place() / "all.zip").native()))->name, "llamacpp");
+  EXPECT_EQ(must(source_kind_of((location() / "all.zip").native()))->name, "llamacpp");
 }
 
 TEST_F(LlamacppTest, DamagedLinesAreNoEnd) {

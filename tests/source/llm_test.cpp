@@ -45,7 +45,7 @@ CREATE VIEW message_tree AS SELECT * FROM messages;
 
 class LlmTest : public SourceTest {
  protected:
-  void fill(std::string_view sql) { PlainDatabase(place() / "logs.db").run(std::string(sql)); }
+  void fill(std::string_view sql) { PlainDatabase(location() / "logs.db").run(std::string(sql)); }
 };
 
 TEST_F(LlmTest, ResponsesAreQuestionsAndAnswers) {
@@ -328,8 +328,8 @@ INSERT INTO parts(message_hash, position, type, text) VALUES('g1', 0, 'text', x'
 
 TEST_F(LlmTest, ItIsRecognised) {
   fill(kOlder);
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "llm");
-  EXPECT_EQ(must(source_kind_of((place() / "logs.db").native()))->name, "llm");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "llm");
+  EXPECT_EQ(must(source_kind_of((location() / "logs.db").native()))->name, "llm");
 }
 
 }  // namespace

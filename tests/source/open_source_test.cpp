@@ -45,7 +45,7 @@ TEST_F(OpenSource, AFolderIsRecognisedByAnyOfItsFiles) {
   }
   write("projects/-x/a.jsonl",
         {"{'type':'user','uuid':'u','sessionId':'s','message':{'content':'Why?'}}"});
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "claude");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "claude");
 }
 
 TEST_F(OpenSource, KindsHaveNamesOfTheirOwn) {
@@ -83,8 +83,8 @@ TEST_F(OpenSource, NothingThereIsNotFound) {
 
 TEST_F(OpenSource, AStoreIsASourceToReadOnly) {
   EXPECT_TRUE(works(open_source("memory:")));
-  EXPECT_TRUE(fails(open_source("sqlite:" + (place() / "new.db").native()), Code::not_found));
-  EXPECT_TRUE(std::filesystem::is_empty(place()));
+  EXPECT_TRUE(fails(open_source("sqlite:" + (location() / "new.db").native()), Code::not_found));
+  EXPECT_TRUE(std::filesystem::is_empty(location()));
 }
 
 }  // namespace

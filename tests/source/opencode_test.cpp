@@ -35,7 +35,7 @@ class OpencodeTest : public SourceTest {
  protected:
   PlainDatabase& database(std::string_view tables = kTables) {
     if (!database_) {
-      database_ = std::make_unique<PlainDatabase>(place() / "opencode.db");
+      database_ = std::make_unique<PlainDatabase>(location() / "opencode.db");
       (void)database_->rows("PRAGMA journal_mode=WAL");
       database_->run(std::string(tables));
     }
@@ -122,8 +122,8 @@ TEST_F(OpencodeTest, ItIsReadWhileItIsWritten) {
   open("opencode");
   EXPECT_EQ(transcript("ses_1"), Lines{"user: One"});
   database_.reset();
-  EXPECT_FALSE(std::filesystem::exists(place() / "opencode.db-wal"));
-  database_ = std::make_unique<PlainDatabase>(place() / "opencode.db");
+  EXPECT_FALSE(std::filesystem::exists(location() / "opencode.db-wal"));
+  database_ = std::make_unique<PlainDatabase>(location() / "opencode.db");
   answer("ses_1", "msg_2", "Two");
   append("other", "");  // the current contents must not change
   EXPECT_EQ(transcript("ses_1"), (Lines{"user: One", "assistant: Two"}));
@@ -241,7 +241,7 @@ TEST_F(OpencodeTest, TheFilesOfTheFirstVersionsAreRead) {
         {"{'title':'First','time':{'created':1763600000000,'updated':1763600000000}}"});
   write(folder + "message/ses_1/msg_1.json", {"{'role':'user','time':{'created':1763600000000}}"});
   write(folder + "part/ses_1/msg_1/prt_1.json", {"{'type':'text','text':'Why?'}"});
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "opencode");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "opencode");
   open("opencode");
   EXPECT_EQ(sessions(), Lines{"ses_1 First (1+)"});
   EXPECT_EQ(transcript("ses_1"), Lines{"user: Why?"});
@@ -249,7 +249,7 @@ TEST_F(OpencodeTest, TheFilesOfTheFirstVersionsAreRead) {
 
 TEST_F(OpencodeTest, AnExportWithoutAProjectIsRecognised) {
   write("a.json", {"{'info':{'id':'ses_1','title':'Exported'},'messages':[]}"});
-  EXPECT_EQ(must(source_kind_of((place() / "a.json").native()))->name, "opencode");
+  EXPECT_EQ(must(source_kind_of((location() / "a.json").native()))->name, "opencode");
 }
 
 TEST_F(OpencodeTest, AnExportIsRead) {
@@ -261,7 +261,7 @@ TEST_F(OpencodeTest, AnExportIsRead) {
   open("opencode", "a.json");
   EXPECT_EQ(sessions(), Lines{"ses_1 Exported (1+)"});
   EXPECT_EQ(transcript("ses_1"), Lines{"user: Why?"});
-  EXPECT_EQ(must(source_kind_of((place() / "a.json").native()))->name, "opencode");
+  EXPECT_EQ(must(source_kind_of((location() / "a.json").native()))->name, "opencode");
 }
 
 TEST_F(OpencodeTest, EntriesOfAnExportThatAreNoMessagesAreDamage) {
@@ -277,21 +277,21 @@ TEST_F(OpencodeTest, EntriesOfAnExportThatAreNoMessagesAreDamage) {
 
 TEST_F(OpencodeTest, ItsFolderIsRecognisedAndKiloIsToldByItsName) {
   session_row("ses_1", "Talk");
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "opencode");
-  std::filesystem::copy_file(place() / "opencode.db", place() / "kilo.db");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "opencode");
+  std::filesystem::copy_file(location() / "opencode.db", location() / "kilo.db");
   database_.reset();
-  std::filesystem::copy_file(place() / "opencode.db", place() / "kilo.db",
+  std::filesystem::copy_file(location() / "opencode.db", location() / "kilo.db",
                              std::filesystem::copy_options::overwrite_existing);
-  EXPECT_EQ(must(source_kind_of((place() / "kilo.db").native()))->name, "kilo");
+  EXPECT_EQ(must(source_kind_of((location() / "kilo.db").native()))->name, "kilo");
 }
 
 TEST_F(OpencodeTest, ADamagedDatabaseDoesNotHideTheOthers) {
   session_row("ses_1", "Talk");
   question("ses_1", "msg_1", "Why?");
   database_.reset();
-  std::filesystem::copy_file(place() / "opencode.db", place() / "opencode-a.db");
+  std::filesystem::copy_file(location() / "opencode.db", location() / "opencode-a.db");
   open("opencode");
-  std::ofstream(place() / "opencode-a.db") << std::string(5000, 'x');
+  std::ofstream(location() / "opencode-a.db") << std::string(5000, 'x');
   append("noted", "");
   EXPECT_EQ(sessions(), Lines{"ses_1 Talk (1+)"});
   EXPECT_EQ(must(source().list({})).damage.size(), 1U);
@@ -303,12 +303,12 @@ TEST_F(OpencodeTest, DatabasesThatCannotBeOpenedDoNotHideTheOthers) {
   session_row("ses_1", "Talk");
   database_.reset();
   for (const char* const name : {"opencode-a.db", "other.db"}) {
-    std::filesystem::copy_file(place() / "opencode.db", place() / name);
-    std::filesystem::create_symlink("nowhere", place() / cat(name, "-wal"));
+    std::filesystem::copy_file(location() / "opencode.db", location() / name);
+    std::filesystem::create_symlink("nowhere", location() / cat(name, "-wal"));
   }
-  std::ofstream(place() / "opencode-b.db") << std::string(5000, 'x');
-  PlainDatabase(place() / "opencode-c.db").run("CREATE TABLE other(x)");
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "opencode");
+  std::ofstream(location() / "opencode-b.db") << std::string(5000, 'x');
+  PlainDatabase(location() / "opencode-c.db").run("CREATE TABLE other(x)");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "opencode");
   open("opencode");
   EXPECT_EQ(sessions(), Lines{"ses_1 Talk (0+)"});
   EXPECT_EQ(must(source().list({})).damage.size(), 3U);
@@ -318,8 +318,8 @@ TEST_F(OpencodeTest, DatabasesThatCannotBeOpenedDoNotHideTheOthers) {
 TEST_F(OpencodeTest, ADatabaseThatCannotBeOpenedIsAnErrorWhereItIsTheOnlyOne) {
   session_row("ses_1", "Talk");
   database_.reset();
-  std::filesystem::create_symlink("nowhere", place() / "opencode.db-wal");
-  EXPECT_FALSE(source_kind_of(place().native()));
+  std::filesystem::create_symlink("nowhere", location() / "opencode.db-wal");
+  EXPECT_FALSE(source_kind_of(location().native()));
   open("opencode");
   EXPECT_FALSE(source().list({}));
 }
@@ -387,7 +387,7 @@ TEST_F(OpencodeTest, MessagesOfLargeSessionsAreReadWhenTheyAreNeeded) {
   std::string first_letters;
   const auto report = must(source().read(must(SessionId::parse("ses_1")), {}, [&](Message&& one) {
     if (first_letters.empty()) {
-      std::filesystem::remove_all(place() / "storage/part/msg_3");
+      std::filesystem::remove_all(location() / "storage/part/msg_3");
     }
     first_letters += plain_text(one).substr(0, 1);
     return Flow::proceed;
@@ -406,7 +406,7 @@ TEST_F(OpencodeTest, FilesRemovedDuringReadingAreStillRead) {
   open("opencode");
   Lines texts;
   const auto report = must(source().read(must(SessionId::parse("ses_1")), {}, [&](Message&& one) {
-    std::filesystem::remove_all(place() / "storage/message");
+    std::filesystem::remove_all(location() / "storage/message");
     texts.push_back(plain_text(one));
     return Flow::proceed;
   }));

@@ -100,9 +100,9 @@ TEST_P(OriginalTest, GoesBackByteForByte) {
           : R"({"type":"noted","timestamp":"2026-11-21T10:00:00.000Z"})";
   append(file, cat("1}\n", std::string(9U << 20, ' '), "\n", later, "\n"));
   import_only();
-  EXPECT_TRUE(bytes_of(exported(*store_, id)) == bytes_of(place() / file));
+  EXPECT_TRUE(bytes_of(exported(*store_, id)) == bytes_of(location() / file));
   import_only();
-  EXPECT_TRUE(bytes_of(exported(*store_, id)) == bytes_of(place() / file));
+  EXPECT_TRUE(bytes_of(exported(*store_, id)) == bytes_of(location() / file));
 }
 
 TEST_P(OriginalTest, GoesBackFromTheToolsOwnPlace) {
@@ -159,7 +159,7 @@ TEST_F(ForkOriginalTest, IsConverted) {
     return line("session_meta", cat("'id':'", id, "','cwd':'/x'", more));
   };
   write(cat(folder, parent, ".jsonl"), {meta(parent, ""), prompt("Shared")});
-  const auto shared = fs::file_size(place() / cat(folder, parent, ".jsonl"));
+  const auto shared = fs::file_size(location() / cat(folder, parent, ".jsonl"));
   write(cat(folder, child, ".jsonl"),
         {meta(child, cat(",'forked_from_id':'", parent, "','history_base':{'thread_id':'", parent,
                          "','end_ordinal_exclusive':2,'end_byte_offset':", shared, "}")),
@@ -238,8 +238,8 @@ TEST_F(ExportedJsonTest, AFolderOfThemIsReadAndWhatIsNoneIsDamageOrLeft) {
   const auto store = new_store("first.db");
   for (const char* const id : {"one", "two"}) {
     must(store->create({.info = {.id = must(SessionId::parse(id)), .title = id}}));
-    must(export_to_folder(*store, must(SessionId::parse(id)), *find_export_format("json"), place(),
-                          {}));
+    must(export_to_folder(*store, must(SessionId::parse(id)), *find_export_format("json"),
+                          location(), {}));
   }
   append("cut.json", "{\"format\":\"reprise\",\"version\":1,\n\"session\":{");
   append("other.json", "{}");

@@ -118,8 +118,8 @@ TEST_F(QwenTest, ALeftBranchAndSubAgents) {
 
 TEST_F(QwenTest, ABarePathIsQwensAndNotClaudes) {
   write(kFile, {line("u1", "", "user", text("One"), ",'provenance':'real_user'")});
-  EXPECT_EQ(must(source_kind_of((place() / kFile).native()))->name, "qwen");
-  EXPECT_EQ(must(source_kind_of(place().native()))->name, "qwen");
+  EXPECT_EQ(must(source_kind_of((location() / kFile).native()))->name, "qwen");
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "qwen");
 }
 
 }  // namespace

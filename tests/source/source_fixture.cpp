@@ -76,8 +76,8 @@ void SourceTest::write(const std::string& file, const std::vector<std::string>& 
 }
 
 void SourceTest::append(const std::string& file, std::string_view bytes) {
-  fs::create_directories((place() / file).parent_path());
-  std::ofstream out(place() / file, std::ios::binary | std::ios::app);
+  fs::create_directories((location() / file).parent_path());
+  std::ofstream out(location() / file, std::ios::binary | std::ios::app);
   out << bytes;
   ASSERT_TRUE(out.flush());
   before_ = source_ == nullptr ? before_ : snapshot();
@@ -85,13 +85,14 @@ void SourceTest::append(const std::string& file, std::string_view bytes) {
 
 Source& SourceTest::open(const std::string& scheme, std::string_view below) {
   before_ = snapshot();
-  source_ = must(open_source(cat(scheme, ":", place().native(), below.empty() ? "" : "/", below)));
+  source_ =
+      must(open_source(cat(scheme, ":", location().native(), below.empty() ? "" : "/", below)));
   return *source_;
 }
 
 std::map<std::string, std::string> SourceTest::snapshot() const {
   std::map<std::string, std::string> all;
-  for (const auto& entry : fs::recursive_directory_iterator(place())) {
+  for (const auto& entry : fs::recursive_directory_iterator(location())) {
     struct stat status = {};
     EXPECT_EQ(::lstat(entry.path().c_str(), &status), 0);
     std::string state = cat(status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec, " ", status.st_mode,

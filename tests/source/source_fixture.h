@@ -16,7 +16,7 @@ class SourceTest : public testing::Test {
  protected:
   void TearDown() override;
 
-  const std::filesystem::path& place() const { return folder_.path(); }
+  const std::filesystem::path& location() const { return folder_.path(); }
   // Writes lines of JSON in which ' stands for ".
   void write(const std::string& file, const std::vector<std::string>& lines);
   void append(const std::string& file, std::string_view bytes);

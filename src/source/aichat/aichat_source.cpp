@@ -240,9 +240,9 @@ SessionId aichat_id(const fs::path& file) {
 }
 
 // Names that the user chose are unique in the folder of sessions, and the log's in the tool's.
-bool has_unique_aichat_id(const fs::path& file, const fs::path& place) {
+bool has_unique_aichat_id(const fs::path& file, const fs::path& location) {
   const fs::path folder = file.parent_path();
-  return file == place || folder == place || folder == place / "sessions" ||
+  return file == location || folder == location || folder == location / "sessions" ||
          time_in_name(file.stem().native());
 }
 
@@ -309,21 +309,21 @@ Result<std::shared_ptr<OpenSession>> open_aichat_file(const fs::path& file) {
   return open;
 }
 
-std::vector<fs::path> aichat_files(const fs::path& place, ReadReport& report) {
+std::vector<fs::path> aichat_files(const fs::path& location, ReadReport& report) {
   const auto is_session = [](const fs::path& file) {
     return file.extension() == ".yaml" || file.filename() == aichat::kLogFile;
   };
   const auto is_log = [](const fs::path& file) { return file.filename() == aichat::kLogFile; };
-  if (!has_folder(place, report)) {
-    return is_session(place) ? std::vector{place} : std::vector<fs::path>();
+  if (!has_folder(location, report)) {
+    return is_session(location) ? std::vector{location} : std::vector<fs::path>();
   }
-  if (!has_folder(place / "sessions", report) && !has_folder(place / "agents", report)) {
-    return files_below(place, 1, is_session, report);
+  if (!has_folder(location / "sessions", report) && !has_folder(location / "agents", report)) {
+    return files_below(location, 1, is_session, report);
   }
-  std::vector<fs::path> files = files_below(place / "sessions", 2, is_session, report);
-  std::ranges::move(files_below(place, 0, is_log, report), std::back_inserter(files));
+  std::vector<fs::path> files = files_below(location / "sessions", 2, is_session, report);
+  std::ranges::move(files_below(location, 0, is_log, report), std::back_inserter(files));
   // agents/<agent>/sessions/…; nothing else below agents/ is a session.
-  for (const fs::path& file : files_below(place / "agents", 3, is_session, report)) {
+  for (const fs::path& file : files_below(location / "agents", 3, is_session, report)) {
     if (is_log(file) || std::ranges::find(file, fs::path("sessions")) != file.end()) {
       files.push_back(file);
     }
@@ -339,13 +339,13 @@ constexpr DocumentForm kAichatForm = {.name = "aichat",
 
 }  // namespace
 
-Result<bool> is_aichat(const fs::path& place) {
-  return has_documents(place, kAichatForm);
+Result<bool> is_aichat(const fs::path& location) {
+  return has_documents(location, kAichatForm);
 }
 
-Result<std::unique_ptr<Source>> open_aichat(const fs::path& place, const StoreOptions& options) {
-  REPRISE_TRY(check_exists(place));
-  return open_documents(place, kAichatForm, options);
+Result<std::unique_ptr<Source>> open_aichat(const fs::path& location, const StoreOptions& options) {
+  REPRISE_TRY(check_exists(location));
+  return open_documents(location, kAichatForm, options);
 }
 
 }  // namespace reprise::source

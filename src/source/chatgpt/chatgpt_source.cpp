@@ -39,9 +39,9 @@ struct Mapping {
 // For each node, the id of the nearest call above it, which a tool's message at this node answers.
 std::vector<std::string> calls_above(const Mapping& mapping) {
   std::vector<std::string> calls(mapping.metadata.size());
-  for (const std::uint32_t at : mapping.order.places) {
+  for (const std::uint32_t at : mapping.order.indexes) {
     const chatgpt::MessageMetadata& metadata = mapping.metadata[at];
-    const std::uint32_t parent = mapping.names[at].place;
+    const std::uint32_t parent = mapping.names[at].parent_index;
     if (metadata.is_call) {
       calls[at] = metadata.id;
     } else if (parent != kNoParent && metadata.role != role::kUser) {
@@ -110,9 +110,9 @@ Result<std::shared_ptr<OpenSession>> open_conversation(
   const Mapping mapping(mapping_json);
   auto open = std::make_shared<OpenSession>(OpenSession{.session = session_of(json)});
   std::vector<std::string> calls = calls_above(mapping);  // indexed by Node::detail
-  for (const std::uint32_t at : mapping.order.places) {
+  for (const std::uint32_t at : mapping.order.indexes) {
     const JsonView message = mapping.messages[at];
-    const std::uint32_t parent = mapping.names[at].place;
+    const std::uint32_t parent = mapping.names[at].parent_index;
     Node node = node_in(*conversation, message);
     node.id = node_id(mapping.names[at].id);
     node.link = parent == kNoParent ? Link::root : Link::named;
@@ -144,13 +144,13 @@ constexpr ExportForm kChatgpt = {is_conversations_file, "mapping", open_conversa
 
 }  // namespace
 
-Result<bool> is_chatgpt(const fs::path& place) {
-  return is_export(place, kChatgpt);
+Result<bool> is_chatgpt(const fs::path& location) {
+  return is_export(location, kChatgpt);
 }
 
-Result<std::unique_ptr<Source>> open_chatgpt(const fs::path& place,
+Result<std::unique_ptr<Source>> open_chatgpt(const fs::path& location,
                                              const StoreOptions& /*options*/) {
-  return open_export(place, kChatgpt);
+  return open_export(location, kChatgpt);
 }
 
 }  // namespace reprise::source

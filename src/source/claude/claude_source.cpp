@@ -178,11 +178,11 @@ FileLayout::Name claude_name(const fs::path& file) {
   return {cat(file.parent_path().parent_path().filename().native(), ":", stem), is_agent};
 }
 
-bool is_claude_file(const fs::path& file, const fs::path& place) {
+bool is_claude_file(const fs::path& file, const fs::path& location) {
   const std::string_view path = file.native();
   const auto in_projects = [&] {
     return path.substr(0, path.rfind('/')).ends_with("/projects") &&
-           file.parent_path() == place / "projects";
+           file.parent_path() == location / "projects";
   };
   return path.ends_with(kSuffix) && !path.ends_with("/history.jsonl") &&
          !path.ends_with("/journal.jsonl") && !path.ends_with("/.jsonl") && !in_projects();
@@ -192,13 +192,13 @@ constexpr FileLayout kClaudeFiles = {"projects", 3, is_claude_file, claude_name}
 
 class Claude final : public JsonlTool {
  public:
-  explicit Claude(fs::path place) : place_(std::move(place)) {}
+  explicit Claude(fs::path location) : location_(std::move(location)) {}
 
   std::string_view name() const override { return "claude"; }
   bool forks_by_copying() const override { return true; }
 
   std::vector<Located> locate(ReadReport& report) const override {
-    return locate_files(place_, kClaudeFiles, report);
+    return locate_files(location_, kClaudeFiles, report);
   }
 
   std::unique_ptr<Indexer> index(Transcript& into) const override {
@@ -211,17 +211,17 @@ class Claude final : public JsonlTool {
   }
 
  private:
-  fs::path place_;
+  fs::path location_;
 };
 
 }  // namespace
 
-Result<bool> is_claude(const fs::path& place) {
-  return has_lines_of(place, 2, is_claude_line);
+Result<bool> is_claude(const fs::path& location) {
+  return has_lines_of(location, 2, is_claude_line);
 }
 
-Result<std::unique_ptr<Source>> open_claude(const fs::path& place, const StoreOptions& options) {
-  return make_transcript_source(std::make_unique<Claude>(place), place, options);
+Result<std::unique_ptr<Source>> open_claude(const fs::path& location, const StoreOptions& options) {
+  return make_transcript_source(std::make_unique<Claude>(location), location, options);
 }
 
 }  // namespace reprise::source

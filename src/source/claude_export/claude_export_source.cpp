@@ -125,13 +125,13 @@ constexpr ExportForm kClaudeExport = {is_conversations_file, "chat_messages",
 
 }  // namespace
 
-Result<bool> is_claude_export(const fs::path& place) {
-  return is_export(place, kClaudeExport);
+Result<bool> is_claude_export(const fs::path& location) {
+  return is_export(location, kClaudeExport);
 }
 
-Result<std::unique_ptr<Source>> open_claude_export(const fs::path& place,
+Result<std::unique_ptr<Source>> open_claude_export(const fs::path& location,
                                                    const StoreOptions& /*options*/) {
-  return open_export(place, kClaudeExport);
+  return open_export(location, kClaudeExport);
 }
 
 }  // namespace reprise::source

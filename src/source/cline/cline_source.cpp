@@ -231,12 +231,13 @@ Result<std::shared_ptr<OpenSession>> open_cline_file(const fs::path& file) {
   return open;
 }
 
-std::vector<fs::path> cline_files(const fs::path& place, ReadReport& report) {
-  if (!has_folder(place, report)) {
-    return place.native().ends_with(kMessagesSuffix) ? std::vector{place} : std::vector<fs::path>();
+std::vector<fs::path> cline_files(const fs::path& location, ReadReport& report) {
+  if (!has_folder(location, report)) {
+    return location.native().ends_with(kMessagesSuffix) ? std::vector{location}
+                                                        : std::vector<fs::path>();
   }
-  fs::path folder = place;
-  for (const fs::path& below : {place / "data" / "sessions", place / "sessions"}) {
+  fs::path folder = location;
+  for (const fs::path& below : {location / "data" / "sessions", location / "sessions"}) {
     if (has_folder(below, report)) {
       folder = below;
       break;
@@ -252,13 +253,13 @@ constexpr DocumentForm kClineForm = {"cline", cline_files, cline_id, open_cline_
 
 }  // namespace
 
-Result<bool> is_cline(const fs::path& place) {
-  return has_documents(place, kClineForm);
+Result<bool> is_cline(const fs::path& location) {
+  return has_documents(location, kClineForm);
 }
 
-Result<std::unique_ptr<Source>> open_cline(const fs::path& place, const StoreOptions& options) {
-  REPRISE_TRY(check_exists(place));
-  return open_documents(place, kClineForm, options);
+Result<std::unique_ptr<Source>> open_cline(const fs::path& location, const StoreOptions& options) {
+  REPRISE_TRY(check_exists(location));
+  return open_documents(location, kClineForm, options);
 }
 
 }  // namespace reprise::source

@@ -90,17 +90,17 @@ Result<bool> ends_before(const fs::path& file, const Base& base) {
 
 }  // namespace
 
-ThreadFiles ThreadFiles::find(const fs::path& place, ReadReport& report) {
+ThreadFiles ThreadFiles::find(const fs::path& location, ReadReport& report) {
   ThreadFiles found;
-  if (const auto kind = kind_of(place); kind && *kind == FileKind::file) {
-    found.add(place, false, report);
+  if (const auto kind = kind_of(location); kind && *kind == FileKind::file) {
+    found.add(location, false, report);
     return found;
   }
-  const fs::path sessions = place / "sessions";
-  const fs::path archived = place / "archived_sessions";
+  const fs::path sessions = location / "sessions";
+  const fs::path archived = location / "archived_sessions";
   const bool has_sessions = has_folder(sessions, report);
   const bool is_whole = has_sessions || has_folder(archived, report);
-  for (const fs::path& file : files_below(is_whole ? sessions : place, 4, is_rollout, report)) {
+  for (const fs::path& file : files_below(is_whole ? sessions : location, 4, is_rollout, report)) {
     found.add(file, false, report);
   }
   if (!is_whole) {
@@ -109,7 +109,7 @@ ThreadFiles ThreadFiles::find(const fs::path& place, ReadReport& report) {
   for (const fs::path& file : files_below(archived, 0, is_rollout, report)) {
     found.add(file, true, report);
   }
-  const fs::path index = place / "session_index.jsonl";
+  const fs::path index = location / "session_index.jsonl";
   const auto opened = if_exists(open_foreign(index));
   Result<> read = opened ? Result<>() : std::unexpected(opened.error());
   if (const std::optional<Fd> none; const auto& fd = opened ? *opened : none) {

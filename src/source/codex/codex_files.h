@@ -11,7 +11,7 @@ namespace reprise::source::codex {
 class ThreadFiles {
  public:
   // Lists the files and reads only the index of names.
-  static ThreadFiles find(const std::filesystem::path& place, ReadReport& report);
+  static ThreadFiles find(const std::filesystem::path& location, ReadReport& report);
 
   std::vector<Located> sessions() const;
   // The parts of a session: its newest file, and the files that it is based on, up to the named

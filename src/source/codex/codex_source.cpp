@@ -67,7 +67,7 @@ class CodexIndexer final : public Indexer {
     }
     if (has_confirmed_) {
       for (const Question& question : questions_) {
-        into_.tree.node(question.place).is_injected = true;
+        into_.tree.node(question.node).is_injected = true;
       }
     }
     SessionInfo& info = into_.session.info;
@@ -79,7 +79,7 @@ class CodexIndexer final : public Indexer {
  private:
   // A user's message that no event has confirmed yet.
   struct Question {
-    std::uint32_t place;
+    std::uint32_t node;
     std::string text;
   };
 
@@ -184,7 +184,7 @@ class CodexIndexer final : public Indexer {
     if (found == questions_.end()) {
       return;
     }
-    turns_.push_back(into_.tree.before(found->place));
+    turns_.push_back(into_.tree.before(found->node));
     first_shown_ = first_shown_.empty() && may_be_title() ? text : first_shown_;
     questions_.erase(found);
   }
@@ -219,18 +219,18 @@ class CodexIndexer final : public Indexer {
     }
     const bool is_person = kind == ItemKind::person;
     node.is_injected = node.is_injected || (is_person && codex::is_program_text(item));
-    const auto place = into_.tree.add(node, record.json.raw());
-    if (place && kind == ItemKind::model && !node.is_injected) {
-      last_answer_ = place;
+    const auto node_index = into_.tree.add(node, record.json.raw());
+    if (node_index && kind == ItemKind::model && !node.is_injected) {
+      last_answer_ = node_index;
     }
-    if (place && is_person && !node.is_injected) {
+    if (node_index && is_person && !node.is_injected) {
       const std::string text = codex::person_text(item);
       first_ = first_.empty() && may_be_title() ? text : first_;
       if (codex::names_author(item)) {
-        turns_.push_back(into_.tree.before(*place));
+        turns_.push_back(into_.tree.before(*node_index));
         first_shown_ = first_shown_.empty() && may_be_title() ? text : first_shown_;
       } else {
-        questions_.push_back({*place, text});
+        questions_.push_back({*node_index, text});
       }
     }
   }
@@ -322,13 +322,13 @@ class CodexIndexer final : public Indexer {
 // Thread-safe.
 class Codex final : public JsonlTool {
  public:
-  explicit Codex(fs::path place) : place_(std::move(place)) {}
+  explicit Codex(fs::path location) : location_(std::move(location)) {}
 
   std::string_view name() const override { return "codex"; }
 
   std::vector<Located> locate(ReadReport& report) const override {
     const std::lock_guard lock(mutex_);
-    files_ = codex::ThreadFiles::find(place_, report);
+    files_ = codex::ThreadFiles::find(location_, report);
     return files_.sessions();
   }
 
@@ -363,19 +363,19 @@ class Codex final : public JsonlTool {
   }
 
  private:
-  fs::path place_;
+  fs::path location_;
   mutable std::mutex mutex_;
   mutable codex::ThreadFiles files_;  // from the last listing
 };
 
 }  // namespace
 
-Result<bool> is_codex(const fs::path& place) {
-  return has_lines_of(place, 4, is_codex_line);
+Result<bool> is_codex(const fs::path& location) {
+  return has_lines_of(location, 4, is_codex_line);
 }
 
-Result<std::unique_ptr<Source>> open_codex(const fs::path& place, const StoreOptions& options) {
-  return make_transcript_source(std::make_unique<Codex>(place), place, options);
+Result<std::unique_ptr<Source>> open_codex(const fs::path& location, const StoreOptions& options) {
+  return make_transcript_source(std::make_unique<Codex>(location), location, options);
 }
 
 }  // namespace reprise::source

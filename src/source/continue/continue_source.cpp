@@ -240,13 +240,13 @@ Result<std::shared_ptr<OpenSession>> open_continue_file(const fs::path& file) {
   return open;
 }
 
-std::vector<fs::path> continue_files(const fs::path& place, ReadReport& report) {
-  if (!has_folder(place, report)) {
-    return {place};
+std::vector<fs::path> continue_files(const fs::path& location, ReadReport& report) {
+  if (!has_folder(location, report)) {
+    return {location};
   }
-  const bool has_sessions = has_folder(place / "sessions", report);
+  const bool has_sessions = has_folder(location / "sessions", report);
   return files_below(
-      has_sessions ? place / "sessions" : place, 0,
+      has_sessions ? location / "sessions" : location, 0,
       [](const fs::path& file) {
         return file.extension() == ".json" && file.filename() != "sessions.json";
       },
@@ -258,13 +258,14 @@ constexpr DocumentForm kContinueForm = {"continue", continue_files, continue_id,
 
 }  // namespace
 
-Result<bool> is_continue(const fs::path& place) {
-  return has_documents(place, kContinueForm);
+Result<bool> is_continue(const fs::path& location) {
+  return has_documents(location, kContinueForm);
 }
 
-Result<std::unique_ptr<Source>> open_continue(const fs::path& place, const StoreOptions& options) {
-  REPRISE_TRY(check_exists(place));
-  return open_documents(place, kContinueForm, options);
+Result<std::unique_ptr<Source>> open_continue(const fs::path& location,
+                                              const StoreOptions& options) {
+  REPRISE_TRY(check_exists(location));
+  return open_documents(location, kContinueForm, options);
 }
 
 }  // namespace reprise::source

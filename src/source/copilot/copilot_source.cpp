@@ -213,13 +213,13 @@ class CopilotIndexer final : public Indexer {
     if (event.data["chunkCount"]) {  // else requests of some servers have equal ids
       node.group = node_id(event.data["apiCallId"].text());
     }
-    const auto place = into.tree.add(node, event.raw);
-    if (!place) {
+    const auto index = into.tree.add(node, event.raw);
+    if (!index) {
       return;
     }
-    speaker.last_message = node.is_message ? *place : speaker.last_message;
+    speaker.last_message = node.is_message ? *index : speaker.last_message;
     if (event.kind == "assistant.message") {
-      add_answer(*place, event.data["apiCallId"].text(), speaker);
+      add_answer(*index, event.data["apiCallId"].text(), speaker);
     } else if (event.kind == "session.usage_record") {
       add_usage(event, speaker);
     } else if (const JsonView used = event.data["compactionTokensUsed"]; used) {
@@ -238,16 +238,16 @@ class CopilotIndexer final : public Indexer {
   static constexpr std::ptrdiff_t kSearched = 16;  // the last requests
 
   // The usage of a request is recorded before its answer or, by other programs, after it.
-  static void add_answer(std::uint32_t place, std::string call, Speaker& speaker) {
+  static void add_answer(std::uint32_t index, std::string call, Speaker& speaker) {
     const auto end = speaker.requests.rbegin() + std::min(std::ssize(speaker.requests), kSearched);
     const auto request = std::find_if(speaker.requests.rbegin(), end, [&](const Request& recorded) {
       return is_same_call(recorded.call, call);
     });
     if (request == end) {
-      speaker.last_answer = place;
+      speaker.last_answer = index;
       speaker.last_call = std::move(call);
     } else {
-      speaker.into.tree.node(place).usage = request->usage;
+      speaker.into.tree.node(index).usage = request->usage;
       speaker.requests.erase(std::next(request).base());
       speaker.last_answer.reset();
     }
@@ -372,7 +372,7 @@ FileLayout::Name copilot_name(const fs::path& file) {
 }
 
 // The first versions wrote session-state/<id>.jsonl.
-bool is_events_file(const fs::path& file, const fs::path& /*place*/) {
+bool is_events_file(const fs::path& file, const fs::path& /*location*/) {
   return file.filename() == kEvents ||
          (file.extension() == ".jsonl" && file.parent_path().filename() == kSessions);
 }
@@ -381,12 +381,12 @@ constexpr FileLayout kCopilotFiles = {kSessions, 1, is_events_file, copilot_name
 
 class Copilot final : public JsonlTool {
  public:
-  explicit Copilot(fs::path place) : place_(std::move(place)) {}
+  explicit Copilot(fs::path location) : location_(std::move(location)) {}
 
   std::string_view name() const override { return "copilot"; }
 
   std::vector<Located> locate(ReadReport& report) const override {
-    return locate_files(place_, kCopilotFiles, report);
+    return locate_files(location_, kCopilotFiles, report);
   }
 
   std::vector<fs::path> sidecar_files(const Located& located) const override {
@@ -435,17 +435,18 @@ class Copilot final : public JsonlTool {
   }
 
  private:
-  fs::path place_;
+  fs::path location_;
 };
 
 }  // namespace
 
-Result<bool> is_copilot(const fs::path& place) {
-  return has_lines_of(place, 2, is_copilot_line);
+Result<bool> is_copilot(const fs::path& location) {
+  return has_lines_of(location, 2, is_copilot_line);
 }
 
-Result<std::unique_ptr<Source>> open_copilot(const fs::path& place, const StoreOptions& options) {
-  return make_transcript_source(std::make_unique<Copilot>(place), place, options);
+Result<std::unique_ptr<Source>> open_copilot(const fs::path& location,
+                                             const StoreOptions& options) {
+  return make_transcript_source(std::make_unique<Copilot>(location), location, options);
 }
 
 }  // namespace reprise::source

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "source/database_place.h"
+#include "source/database_copy.h"
 #include "source/document_tool.h"
 #include "source/kinds.h"
 #include "source/tool_source.h"
@@ -148,7 +148,7 @@ const std::initializer_list<std::string_view> kCrushSession = {"id",
 
 // The database of a project.
 struct Project {
-  DatabasePlace database;
+  DatabaseCopy database;
   std::string folder;
 };
 
@@ -241,7 +241,7 @@ void add_row(const Row& row, OpenSession& open) {
 Project project_of(const fs::path& database) {
   const fs::path folder = database.parent_path();
   const bool is_inside = folder.filename() == kDataFolder;
-  return {DatabasePlace(database, kCrushTables),
+  return {DatabaseCopy(database, kCrushTables),
           (is_inside ? folder.parent_path() : folder).native()};
 }
 
@@ -385,13 +385,13 @@ class CrushTool final : public Tool {
   std::vector<Project> projects_;
 };
 
-// The database at a place; nullopt if there is none.
-Result<std::optional<fs::path>> crush_database(const fs::path& place) {
-  REPRISE_ASSIGN(const bool has_folder, is_folder(place));
+// The database at a location; nullopt if there is none.
+Result<std::optional<fs::path>> crush_database(const fs::path& location) {
+  REPRISE_ASSIGN(const bool has_folder, is_folder(location));
   if (!has_folder) {
-    return place;
+    return location;
   }
-  for (const fs::path& file : {place / "crush.db", place / kDataFolder / "crush.db"}) {
+  for (const fs::path& file : {location / "crush.db", location / kDataFolder / "crush.db"}) {
     REPRISE_ASSIGN(const bool has_file, file_exists(file));
     if (has_file) {
       return file;
@@ -402,30 +402,32 @@ Result<std::optional<fs::path>> crush_database(const fs::path& place) {
 
 }  // namespace
 
-Result<bool> is_crush(const fs::path& place) {
-  REPRISE_ASSIGN(const auto database, crush_database(place));
-  return database ? is_database_with(*database, kCrushMarks) : file_exists(place / kListOfProjects);
+Result<bool> is_crush(const fs::path& location) {
+  REPRISE_ASSIGN(const auto database, crush_database(location));
+  return database ? is_database_with(*database, kCrushMarks)
+                  : file_exists(location / kListOfProjects);
 }
 
-Result<std::unique_ptr<Source>> open_crush(const fs::path& place, const StoreOptions& /*options*/) {
-  REPRISE_TRY(check_exists(place));
-  REPRISE_ASSIGN(const auto database, crush_database(place));
+Result<std::unique_ptr<Source>> open_crush(const fs::path& location,
+                                           const StoreOptions& /*options*/) {
+  REPRISE_TRY(check_exists(location));
+  REPRISE_ASSIGN(const auto database, crush_database(location));
   if (database) {
     return make_tool_source(std::make_unique<CrushTool>(project_of(*database)));
   }
-  REPRISE_ASSIGN(const bool has_list, file_exists(place / kListOfProjects));
+  REPRISE_ASSIGN(const bool has_list, file_exists(location / kListOfProjects));
   if (!has_list) {
-    return fail(Code::not_found, cat("no history of crush at ", place.native()));
+    return fail(Code::not_found, cat("no history of crush at ", location.native()));
   }
-  auto tool = std::make_unique<CrushTool>(place / kListOfProjects);
+  auto tool = std::make_unique<CrushTool>(location / kListOfProjects);
   REPRISE_TRY(tool->refresh_projects());
   return make_tool_source(std::move(tool));
 }
 
-std::vector<fs::path> crush_databases(const fs::path& place) {
+std::vector<fs::path> crush_databases(const fs::path& location) {
   std::vector<fs::path> files;
   for (const Project& project :
-       listed_projects(place / kListOfProjects).value_or(std::vector<Project>())) {
+       listed_projects(location / kListOfProjects).value_or(std::vector<Project>())) {
     files.push_back(project.database.file());
   }
   return files;

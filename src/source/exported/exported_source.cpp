@@ -215,12 +215,12 @@ Result<bool> begins_as_exported(const fs::path& file) {
 }
 
 // Includes files that cannot be read; `report` is of those that cannot be listed.
-Result<std::vector<fs::path>> exported_files(const fs::path& place, ReadReport& report) {
-  REPRISE_ASSIGN(const FileKind kind, kind_of(place));
-  std::vector<fs::path> files{place};
+Result<std::vector<fs::path>> exported_files(const fs::path& location, ReadReport& report) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of(location));
+  std::vector<fs::path> files{location};
   if (kind == FileKind::folder) {
     files = files_below(
-        place, 0, [](const fs::path& file) { return file.extension() == ".json"; }, report);
+        location, 0, [](const fs::path& file) { return file.extension() == ".json"; }, report);
   }
   std::erase_if(files, [](const fs::path& file) {
     const auto begins = begins_as_exported(file);
@@ -231,19 +231,20 @@ Result<std::vector<fs::path>> exported_files(const fs::path& place, ReadReport& 
 
 }  // namespace
 
-Result<bool> is_exported(const fs::path& place) {
+Result<bool> is_exported(const fs::path& location) {
   ReadReport ignored;  // opening it reports the same
-  REPRISE_ASSIGN(const std::vector<fs::path> files, exported_files(place, ignored));
+  REPRISE_ASSIGN(const std::vector<fs::path> files, exported_files(location, ignored));
   return std::ranges::any_of(
       files, [](const fs::path& file) { return begins_as_exported(file).value_or(false); });
 }
 
-Result<std::unique_ptr<Source>> open_exported(const fs::path& place,
+Result<std::unique_ptr<Source>> open_exported(const fs::path& location,
                                               const StoreOptions& /*options*/) {
   ReadReport report;
-  REPRISE_ASSIGN(std::vector<fs::path> files, exported_files(place, report));
+  REPRISE_ASSIGN(std::vector<fs::path> files, exported_files(location, report));
   if (files.empty() && report.damage.empty()) {
-    return fail(Code::not_found, cat("no session exported with --format json at ", place.native()));
+    return fail(Code::not_found,
+                cat("no session exported with --format json at ", location.native()));
   }
   return std::make_unique<ExportedSource>(std::move(files), std::move(report));
 }

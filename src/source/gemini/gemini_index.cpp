@@ -70,8 +70,8 @@ class GeminiIndexer final : public Indexer {
     const auto [rewind, id, set, session, messages, history] =
         record.json.members({"$rewindTo", "id", "$set", "sessionId", "messages", "history"});
     if (rewind.is(json::Kind::string)) {
-      const auto place = into_.tree.find(node_id(rewind.text()));
-      into_.tree.continue_from(place ? into_.tree.before(*place) : std::nullopt);
+      const auto index = into_.tree.find(node_id(rewind.text()));
+      into_.tree.continue_from(index ? into_.tree.before(*index) : std::nullopt);
     } else if (id.is(json::Kind::string)) {
       add_message(record, part, record.json);
     } else if (set.is(json::Kind::object)) {
@@ -160,8 +160,8 @@ class GeminiIndexer final : public Indexer {
     }
   }
 
-  void replace(std::uint32_t place, const Node& node) {
-    Node& known = into_.tree.node(place);
+  void replace(std::uint32_t location, const Node& node) {
+    Node& known = into_.tree.node(location);
     known.at = node.at;
     known.bytes = node.bytes;
     known.file = node.file;

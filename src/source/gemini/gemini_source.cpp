@@ -50,17 +50,17 @@ Result<std::string> session_in(const fs::path& file) {
 
 class Gemini final : public JsonlTool {
  public:
-  explicit Gemini(fs::path place) : place_(std::move(place)) {}
+  explicit Gemini(fs::path location) : location_(std::move(location)) {}
 
   std::string_view name() const override { return "gemini"; }
 
   std::vector<Located> locate(ReadReport& report) const override {
     std::vector<fs::path> files;
-    if (const auto kind = kind_of(place_); kind && *kind == FileKind::file) {
-      files.push_back(place_);
+    if (const auto kind = kind_of(location_); kind && *kind == FileKind::file) {
+      files.push_back(location_);
     } else {
-      const fs::path tmp = place_ / "tmp";
-      files = files_below(has_folder(tmp, report) ? tmp : place_, 3, is_chat_file, report);
+      const fs::path tmp = location_ / "tmp";
+      files = files_below(has_folder(tmp, report) ? tmp : location_, 3, is_chat_file, report);
     }
     std::vector<Located> all;
     std::map<std::string, std::size_t> known;
@@ -80,7 +80,7 @@ class Gemini final : public JsonlTool {
       }
       // Resuming a session starts another file with the same session id.
       const std::string whole = is_checkpoint(file) ? file.native() : session;
-      const auto [place, is_new] = known.emplace(whole, all.size());
+      const auto [entry, is_new] = known.emplace(whole, all.size());
       if (is_new) {
         // A tag of the user is unique in a project.
         all.push_back(
@@ -93,7 +93,7 @@ class Gemini final : public JsonlTool {
         all.back().is_child = file.parent_path().filename() != "chats" &&
                               file.parent_path().parent_path().filename() == "chats";
       }
-      all[place->second].parts.push_back({.file = file});
+      all[entry->second].parts.push_back({.file = file});
     }
     return all;
   }
@@ -123,17 +123,17 @@ class Gemini final : public JsonlTool {
     return std::string();
   }
 
-  fs::path place_;
+  fs::path location_;
 };
 
 }  // namespace
 
-Result<bool> is_gemini(const fs::path& place) {
-  return has_lines_of(place, 4, is_gemini_line);
+Result<bool> is_gemini(const fs::path& location) {
+  return has_lines_of(location, 4, is_gemini_line);
 }
 
-Result<std::unique_ptr<Source>> open_gemini(const fs::path& place, const StoreOptions& options) {
-  return make_transcript_source(std::make_unique<Gemini>(place), place, options);
+Result<std::unique_ptr<Source>> open_gemini(const fs::path& location, const StoreOptions& options) {
+  return make_transcript_source(std::make_unique<Gemini>(location), location, options);
 }
 
 }  // namespace reprise::source

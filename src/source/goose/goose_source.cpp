@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "source/database_place.h"
+#include "source/database_copy.h"
 #include "source/goose/goose.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
@@ -108,7 +108,7 @@ class Ledger {
  public:
   explicit Ledger(OpenSession& open) : open_(open) {}
 
-  void add_answer(std::uint32_t place, Time time) { answers_.push_back({place, time}); }
+  void add_answer(std::uint32_t node, Time time) { answers_.push_back({node, time}); }
 
   void take(const Row& row) {
     if (answers_.empty()) {
@@ -122,7 +122,7 @@ class Ledger {
     usage.output = {row.integer("output_tokens")};
     usage.cost = Money::parse(row.text("cost"));
     usage.price_source = usage.cost ? "goose" : "";
-    Node& node = open_.tree.node(found.place);
+    Node& node = open_.tree.node(found.node);
     if (std::string& model = models_[node.at]; model.empty() && row.integer("is_compaction") == 0) {
       model = row.text("model");
     }
@@ -140,7 +140,7 @@ class Ledger {
 
  private:
   struct Answer {
-    std::uint32_t place;
+    std::uint32_t node;
     Time time;
   };
 
@@ -173,21 +173,21 @@ class GooseTool final : public Tool {
   GooseTool(std::optional<fs::path> database, std::vector<fs::path> files, ReadReport report)
       : files_(std::move(files)), report_(std::move(report)) {
     if (database) {
-      place_.emplace(*std::move(database), kGooseTables);
+      copy_.emplace(*std::move(database), kGooseTables);
     }
   }
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
     std::ranges::for_each(report_.damage, [&](const Damage& one) { add_damage(report, one); });
     std::map<SessionId, Listed> all;
-    if (place_) {
-      const auto database = place_->refresh();
+    if (copy_) {
+      const auto database = copy_->refresh();
       if (database) {
         add_rows(**database, all, report);
       } else if (files_.empty()) {
         return std::unexpected(database.error());
       } else {
-        add_damage(report, {place_->file().native(), database.error().message, ""});
+        add_damage(report, {copy_->file().native(), database.error().message, ""});
       }
     }
     for (const fs::path& file : files_) {
@@ -208,8 +208,8 @@ class GooseTool final : public Tool {
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
     Result<> read;
-    if (place_) {
-      const auto database = place_->current();
+    if (copy_) {
+      const auto database = copy_->current();
       if (!database) {
         read = std::unexpected(database.error());
       } else if (auto open = open_row(*database, id)) {
@@ -227,7 +227,7 @@ class GooseTool final : public Tool {
   }
 
   std::string state_of(const SessionId& id) override {
-    std::string state = place_ ? place_->state() : "";
+    std::string state = copy_ ? copy_->state() : "";
     for (const fs::path& file : files_) {
       if (const auto of_file = goose::id_of_file(file); of_file && *of_file == id) {
         state += state_text(file);
@@ -304,9 +304,9 @@ class GooseTool final : public Tool {
     node.is_injected =
         repetitions.is_next(row.text("role"), JsonView(content), JsonView(metadata)) ||
         goose::is_injected_message(JsonView(metadata));
-    const auto place = open.tree.add(node, content);
-    if (place && !node.is_injected && row.text("role") == role::kAssistant) {
-      ledger.add_answer(*place, time_column(row, "created_timestamp"));
+    const auto index = open.tree.add(node, content);
+    if (index && !node.is_injected && row.text("role") == role::kAssistant) {
+      ledger.add_answer(*index, time_column(row, "created_timestamp"));
     }
     std::string& title = open.session.info.title;
     if (title.empty() && !node.is_injected) {
@@ -314,15 +314,15 @@ class GooseTool final : public Tool {
     }
   }
 
-  std::optional<DatabasePlace> place_;
+  std::optional<DatabaseCopy> copy_;
   std::vector<fs::path> files_;
   const ReadReport report_;  // of listing them
 };
 
-// The folder with the sessions at a place.
-Result<fs::path> folder_of_sessions(const fs::path& place) {
-  REPRISE_ASSIGN(const bool is_below, is_folder(place / "sessions"));
-  return is_below ? place / "sessions" : place;
+// The folder with the sessions at a location.
+Result<fs::path> folder_of_sessions(const fs::path& location) {
+  REPRISE_ASSIGN(const bool is_below, is_folder(location / "sessions"));
+  return is_below ? location / "sessions" : location;
 }
 
 std::vector<fs::path> jsonl_files(const fs::path& folder, ReadReport& report) {
@@ -332,13 +332,13 @@ std::vector<fs::path> jsonl_files(const fs::path& folder, ReadReport& report) {
 
 }  // namespace
 
-Result<bool> is_goose(const fs::path& place) {
-  REPRISE_ASSIGN(const bool has_folder, is_folder(place));
+Result<bool> is_goose(const fs::path& location) {
+  REPRISE_ASSIGN(const bool has_folder, is_folder(location));
   if (!has_folder) {
-    REPRISE_ASSIGN(const bool is_database, is_database_with(place, kGooseMarks));
-    return is_database ? Result<bool>(true) : goose::is_session_file(place);
+    REPRISE_ASSIGN(const bool is_database, is_database_with(location, kGooseMarks));
+    return is_database ? Result<bool>(true) : goose::is_session_file(location);
   }
-  REPRISE_ASSIGN(const fs::path folder, folder_of_sessions(place));
+  REPRISE_ASSIGN(const fs::path folder, folder_of_sessions(location));
   REPRISE_ASSIGN(const bool has_database, is_database_with(folder / "sessions.db", kGooseMarks));
   ReadReport ignored;  // opening it reports the same
   const std::vector<fs::path> files = jsonl_files(folder, ignored);
@@ -346,25 +346,26 @@ Result<bool> is_goose(const fs::path& place) {
                                        : goose::is_session_file(files.front());
 }
 
-Result<std::unique_ptr<Source>> open_goose(const fs::path& place, const StoreOptions& /*options*/) {
-  REPRISE_TRY(check_exists(place));
-  REPRISE_ASSIGN(const bool has_folder, is_folder(place));
+Result<std::unique_ptr<Source>> open_goose(const fs::path& location,
+                                           const StoreOptions& /*options*/) {
+  REPRISE_TRY(check_exists(location));
+  REPRISE_ASSIGN(const bool has_folder, is_folder(location));
   std::optional<fs::path> database;
   std::vector<fs::path> files;
   ReadReport report;
   if (has_folder) {
-    REPRISE_ASSIGN(const fs::path folder, folder_of_sessions(place));
+    REPRISE_ASSIGN(const fs::path folder, folder_of_sessions(location));
     REPRISE_ASSIGN(const bool has_database, file_exists(folder / "sessions.db"));
     database = has_database ? std::optional(folder / "sessions.db") : std::nullopt;
     files = jsonl_files(folder, report);
   } else {
-    REPRISE_ASSIGN(const bool is_file, place.extension() == ".jsonl"
+    REPRISE_ASSIGN(const bool is_file, location.extension() == ".jsonl"
                                            ? Result<bool>(true)
-                                           : goose::is_session_file(place));
+                                           : goose::is_session_file(location));
     if (is_file) {
-      files.push_back(place);
+      files.push_back(location);
     } else {
-      database = place;
+      database = location;
     }
   }
   return make_tool_source(

@@ -125,8 +125,8 @@ std::vector<JsonView> in_order(JsonView messages) {
     names.push_back({text_or_json(message["id"]), text_or_json(message["parent"])});
   });
   std::vector<JsonView> ordered;
-  for (const std::uint32_t place : topological_order(names).places) {
-    ordered.push_back(all[place]);
+  for (const std::uint32_t index : topological_order(names).indexes) {
+    ordered.push_back(all[index]);
   }
   return ordered;
 }
@@ -241,13 +241,13 @@ constexpr ExportForm kLlamacpp = {.is_part = is_any_json,
 
 }  // namespace
 
-Result<bool> is_llamacpp(const fs::path& place) {
-  return is_export(place, kLlamacpp);
+Result<bool> is_llamacpp(const fs::path& location) {
+  return is_export(location, kLlamacpp);
 }
 
-Result<std::unique_ptr<Source>> open_llamacpp(const fs::path& place,
+Result<std::unique_ptr<Source>> open_llamacpp(const fs::path& location,
                                               const StoreOptions& /*options*/) {
-  return open_export(place, kLlamacpp);
+  return open_export(location, kLlamacpp);
 }
 
 }  // namespace reprise::source

@@ -4,8 +4,8 @@
 
 #include <initializer_list>  // IWYU pragma: export
 
-#include "source/database_place.h"  // IWYU pragma: export
-#include "source/tool_source.h"     // IWYU pragma: export
+#include "source/database_copy.h"  // IWYU pragma: export
+#include "source/tool_source.h"    // IWYU pragma: export
 #include "source/values.h"
 #include "store/sqlite/connection.h"  // IWYU pragma: export
 

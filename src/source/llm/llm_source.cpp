@@ -42,10 +42,10 @@ void add_older(const SessionInfo& conversation, SessionInfo& thread) {
 
 class LlmTool final : public Tool {
  public:
-  explicit LlmTool(fs::path file) : place_(std::move(file), kLlmTables) {}
+  explicit LlmTool(fs::path file) : copy_(std::move(file), kLlmTables) {}
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
-    REPRISE_ASSIGN(const auto database, place_.refresh());
+    REPRISE_ASSIGN(const auto database, copy_.refresh());
     std::vector<Listed> all;
     std::map<SessionId, std::size_t> threads;
     for (SessionInfo& info : llm::list_threads(*database, report)) {
@@ -63,7 +63,7 @@ class LlmTool final : public Tool {
   }
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
-    REPRISE_ASSIGN(const auto database, place_.current());
+    REPRISE_ASSIGN(const auto database, copy_.current());
     if (database->has_table("threads")) {
       if (auto thread = llm::open_thread(database, id.str())) {
         return thread;
@@ -75,27 +75,28 @@ class LlmTool final : public Tool {
     return llm::open_conversation(database, id.str());
   }
 
-  std::string state_of(const SessionId& /*id*/) override { return place_.state(); }
+  std::string state_of(const SessionId& /*id*/) override { return copy_.state(); }
 
  private:
-  DatabasePlace place_;
+  DatabaseCopy copy_;
 };
 
-Result<fs::path> llm_database_at(const fs::path& place) {
-  REPRISE_ASSIGN(const bool has_folder, is_folder(place));
-  return has_folder ? place / "logs.db" : place;
+Result<fs::path> llm_database_at(const fs::path& location) {
+  REPRISE_ASSIGN(const bool has_folder, is_folder(location));
+  return has_folder ? location / "logs.db" : location;
 }
 
 }  // namespace
 
-Result<bool> is_llm(const fs::path& place) {
-  REPRISE_ASSIGN(const fs::path file, llm_database_at(place));
+Result<bool> is_llm(const fs::path& location) {
+  REPRISE_ASSIGN(const fs::path file, llm_database_at(location));
   REPRISE_ASSIGN(const bool has_conversations, is_database_with(file, kLlmMarks));
   return has_conversations ? Result<bool>(true) : is_database_with(file, kThreadMarks);
 }
 
-Result<std::unique_ptr<Source>> open_llm(const fs::path& place, const StoreOptions& /*options*/) {
-  REPRISE_ASSIGN(const fs::path file, llm_database_at(place));
+Result<std::unique_ptr<Source>> open_llm(const fs::path& location,
+                                         const StoreOptions& /*options*/) {
+  REPRISE_ASSIGN(const fs::path file, llm_database_at(location));
   REPRISE_TRY(check_exists(file));
   return make_tool_source(std::make_unique<LlmTool>(file));
 }

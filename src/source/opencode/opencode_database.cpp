@@ -2,7 +2,7 @@
 #include <array>
 
 #include "base/text.h"
-#include "source/database_place.h"
+#include "source/database_copy.h"
 #include "source/opencode/opencode_storage.h"
 #include "source/transcript.h"
 
@@ -55,17 +55,17 @@ Result<RawMessage> load_message(Database& database, std::int64_t key) {
 
 class DatabaseStorage final : public Storage {
  public:
-  explicit DatabaseStorage(fs::path file) : place_(std::move(file), kTables) {}
+  explicit DatabaseStorage(fs::path file) : copy_(std::move(file), kTables) {}
 
   Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
-    REPRISE_ASSIGN(const auto database, place_.refresh());
+    REPRISE_ASSIGN(const auto database, copy_.refresh());
     std::vector<StoredSession> all;
     if (!database->has_table("session")) {
       return all;  // just created, or another tool's
     }
     std::map<std::string, std::int64_t> counts =
         count_rows(*database, "message", "session_id", report);
-    for_each_row(database->select("session", kSessionColumns, ""), place_.file().native(), report,
+    for_each_row(database->select("session", kSessionColumns, ""), copy_.file().native(), report,
                  [&](sqlite::Statement& row) {
                    all.push_back(session_of_row(row));
                    SessionInfo& info = all.back().session.info;
@@ -76,7 +76,7 @@ class DatabaseStorage final : public Storage {
   }
 
   Result<std::optional<StoredSession>> find(const SessionId& id) override {
-    REPRISE_ASSIGN(const auto database, place_.current());
+    REPRISE_ASSIGN(const auto database, copy_.current());
     std::optional<StoredSession> found;
     ReadReport report;
     if (database->has_table("session")) {
@@ -84,7 +84,7 @@ class DatabaseStorage final : public Storage {
                       [&](sqlite::Statement& row) { found = session_of_row(row); });
     }
     if (!found && !report.damage.empty()) {
-      return fail(Code::corrupt, cat(place_.file().native(), ": ", report.damage[0].reason));
+      return fail(Code::corrupt, cat(copy_.file().native(), ": ", report.damage[0].reason));
     }
     return found;
   }
@@ -92,7 +92,7 @@ class DatabaseStorage final : public Storage {
   Result<std::vector<Todo>> todos(const std::string& session) override {
     std::vector<Todo> all;
     ReadReport report;
-    REPRISE_ASSIGN(const auto database, place_.current());
+    REPRISE_ASSIGN(const auto database, copy_.current());
     if (!database->has_column("todo", "position")) {
       return all;
     }
@@ -111,7 +111,7 @@ class DatabaseStorage final : public Storage {
   Result<MessageLoader> each_message(
       const std::string& session, ReadReport& report,
       const std::function<void(const RawMessage&, std::int64_t key)>& each) override {
-    REPRISE_ASSIGN(const auto database, place_.current());
+    REPRISE_ASSIGN(const auto database, copy_.current());
     const bool has_time = database->has_column("message", "time_created");
     for_each_row(database->select("message", {"id", "data"},
                                   has_time ? "WHERE session_id = ? ORDER BY time_created, id"
@@ -125,7 +125,7 @@ class DatabaseStorage final : public Storage {
     return MessageLoader([database](std::int64_t key) { return load_message(*database, key); });
   }
 
-  std::string state() override { return place_.state(); }
+  std::string state() override { return copy_.state(); }
 
  private:
   static StoredSession session_of_row(const sqlite::Statement& row) {
@@ -153,7 +153,7 @@ class DatabaseStorage final : public Storage {
     return stored;
   }
 
-  DatabasePlace place_;
+  DatabaseCopy copy_;
 };
 
 }  // namespace

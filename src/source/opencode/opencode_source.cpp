@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using opencode::Storage;
 using opencode::StoredSession;
 
-// All storage forms at the place. If several have an id, the first one wins.
+// All storage forms at the location. If several have an id, the first one wins.
 class OpencodeTool final : public Tool {
  public:
   OpencodeTool(std::vector<std::unique_ptr<Storage>> storages, ReadReport report)
@@ -111,10 +111,10 @@ bool is_named_by_tool(const fs::path& file) {
 }
 
 // The storage folders of the first versions: project/<name>/storage
-std::set<fs::path> project_storages(const fs::path& place, ReadReport& report) {
+std::set<fs::path> project_storages(const fs::path& location, ReadReport& report) {
   std::set<fs::path> all;
   for (const fs::path& file : files_below(
-           place / "project", 4,
+           location / "project", 4,
            [](const fs::path& file) {
              return file.parent_path().filename() == "info" && file.extension() == ".json";
            },
@@ -129,60 +129,60 @@ struct Storages {
   ReadReport report;  // of folders that cannot be listed
 };
 
-Result<Storages> storages_at(const fs::path& place) {
+Result<Storages> storages_at(const fs::path& location) {
   Storages found;
   const auto add_folder = [&found](const fs::path& folder) -> Result<> {
     REPRISE_ASSIGN(auto storage, opencode::open_folder_storage(folder));
     found.all.push_back(std::move(storage));
     return {};
   };
-  REPRISE_ASSIGN(const bool is_whole, is_folder(place));
+  REPRISE_ASSIGN(const bool is_whole, is_folder(location));
   if (!is_whole) {
-    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(place));
-    found.all.push_back(is_database ? opencode::open_database_storage(place)
-                                    : opencode::open_export_storage(place));
+    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(location));
+    found.all.push_back(is_database ? opencode::open_database_storage(location)
+                                    : opencode::open_export_storage(location));
     return found;
   }
-  for (const fs::path& file : databases_in(place, found.report)) {
+  for (const fs::path& file : databases_in(location, found.report)) {
     // Listing it reports the damage.
     if (is_named_by_tool(file) || opencode::is_opencode_database(file).value_or(true)) {
       found.all.push_back(opencode::open_database_storage(file));
     }
   }
-  for (const fs::path& folder : {place / "storage", place}) {
+  for (const fs::path& folder : {location / "storage", location}) {
     REPRISE_ASSIGN(const bool has_sessions, is_folder(folder / "session"));
     if (has_sessions) {
       REPRISE_TRY(add_folder(folder));
     }
   }
-  for (const fs::path& folder : project_storages(place, found.report)) {
+  for (const fs::path& folder : project_storages(location, found.report)) {
     REPRISE_TRY(add_folder(folder));
   }
   return found;
 }
 
 // Both tools have the same tables; the names of files and folders tell them apart.
-bool is_kilo_place(const fs::path& place) {
-  return place.filename() == "kilo" || place.stem().native().starts_with("kilo");
+bool is_kilo_location(const fs::path& location) {
+  return location.filename() == "kilo" || location.stem().native().starts_with("kilo");
 }
 
-Result<bool> has_sessions(const fs::path& place) {
-  REPRISE_ASSIGN(const bool is_whole, is_folder(place));
+Result<bool> has_sessions(const fs::path& location) {
+  REPRISE_ASSIGN(const bool is_whole, is_folder(location));
   if (!is_whole) {
-    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(place));
-    return is_database || opencode::is_opencode_export(place);
+    REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(location));
+    return is_database || opencode::is_opencode_export(location);
   }
   ReadReport ignored;  // opening it reports the same
-  for (const fs::path& storage : {place, place / "storage"}) {
+  for (const fs::path& storage : {location, location / "storage"}) {
     if (has_folder(storage / "session", ignored) && has_folder(storage / "message", ignored)) {
       return true;
     }
   }
-  if (!project_storages(place, ignored).empty()) {
+  if (!project_storages(location, ignored).empty()) {
     return true;
   }
   Result<bool> is_any = false;
-  for (const fs::path& file : databases_in(place, ignored)) {
+  for (const fs::path& file : databases_in(location, ignored)) {
     auto is_database = opencode::is_opencode_database(file);
     if (!is_database) {
       is_any = std::move(is_database);
@@ -195,20 +195,20 @@ Result<bool> has_sessions(const fs::path& place) {
 
 }  // namespace
 
-Result<bool> is_opencode(const fs::path& place) {
-  return is_kilo_place(place) ? Result<bool>(false) : has_sessions(place);
+Result<bool> is_opencode(const fs::path& location) {
+  return is_kilo_location(location) ? Result<bool>(false) : has_sessions(location);
 }
 
-Result<bool> is_kilo(const fs::path& place) {
-  return is_kilo_place(place) ? has_sessions(place) : Result<bool>(false);
+Result<bool> is_kilo(const fs::path& location) {
+  return is_kilo_location(location) ? has_sessions(location) : Result<bool>(false);
 }
 
-Result<std::unique_ptr<Source>> open_opencode(const fs::path& place,
+Result<std::unique_ptr<Source>> open_opencode(const fs::path& location,
                                               const StoreOptions& /*options*/) {
-  REPRISE_TRY(check_exists(place));
-  REPRISE_ASSIGN(Storages storages, storages_at(place));
+  REPRISE_TRY(check_exists(location));
+  REPRISE_ASSIGN(Storages storages, storages_at(location));
   if (storages.all.empty() && storages.report.damage.empty()) {
-    return fail(Code::not_found, cat("no history of opencode or Kilo at ", place.native()));
+    return fail(Code::not_found, cat("no history of opencode or Kilo at ", location.native()));
   }
   return make_tool_source(
       std::make_unique<OpencodeTool>(std::move(storages.all), std::move(storages.report)));

@@ -242,7 +242,7 @@ FileLayout::Name pi_name(const fs::path& file) {
   return {pi_id(file)};
 }
 
-bool is_pi_file(const fs::path& file, const fs::path& /*place*/) {
+bool is_pi_file(const fs::path& file, const fs::path& /*location*/) {
   return file.extension() == ".jsonl";
 }
 
@@ -250,12 +250,12 @@ constexpr FileLayout kPiFiles = {"sessions", 1, is_pi_file, pi_name};
 
 class Pi final : public JsonlTool {
  public:
-  explicit Pi(fs::path place) : place_(std::move(place)) {}
+  explicit Pi(fs::path location) : location_(std::move(location)) {}
 
   std::string_view name() const override { return "pi"; }
 
   std::vector<Located> locate(ReadReport& report) const override {
-    return locate_files(place_, kPiFiles, report);
+    return locate_files(location_, kPiFiles, report);
   }
 
   std::unique_ptr<Indexer> index(Transcript& into) const override {
@@ -268,17 +268,17 @@ class Pi final : public JsonlTool {
   }
 
  private:
-  fs::path place_;
+  fs::path location_;
 };
 
 }  // namespace
 
-Result<bool> is_pi(const fs::path& place) {
-  return has_lines_of(place, 2, is_pi_line);
+Result<bool> is_pi(const fs::path& location) {
+  return has_lines_of(location, 2, is_pi_line);
 }
 
-Result<std::unique_ptr<Source>> open_pi(const fs::path& place, const StoreOptions& options) {
-  return make_transcript_source(std::make_unique<Pi>(place), place, options);
+Result<std::unique_ptr<Source>> open_pi(const fs::path& location, const StoreOptions& options) {
+  return make_transcript_source(std::make_unique<Pi>(location), location, options);
 }
 
 }  // namespace reprise::source

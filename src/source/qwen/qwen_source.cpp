@@ -98,7 +98,7 @@ FileLayout::Name qwen_name(const fs::path& file) {
   return {is_child ? cat(folder.filename().native(), ":", stem) : stem, is_child};
 }
 
-bool is_qwen_file(const fs::path& file, const fs::path& /*place*/) {
+bool is_qwen_file(const fs::path& file, const fs::path& /*location*/) {
   const fs::path folder = file.parent_path();
   return file.extension() == ".jsonl" &&
          (folder.filename() == "chats" || folder.parent_path().filename() == "subagents");
@@ -108,12 +108,12 @@ constexpr FileLayout kQwenFiles = {"projects", 3, is_qwen_file, qwen_name};
 
 class Qwen final : public JsonlTool {
  public:
-  explicit Qwen(fs::path place) : place_(std::move(place)) {}
+  explicit Qwen(fs::path location) : location_(std::move(location)) {}
 
   std::string_view name() const override { return "qwen"; }
 
   std::vector<Located> locate(ReadReport& report) const override {
-    return locate_files(place_, kQwenFiles, report);
+    return locate_files(location_, kQwenFiles, report);
   }
 
   std::unique_ptr<Indexer> index(Transcript& into) const override {
@@ -145,17 +145,17 @@ class Qwen final : public JsonlTool {
   }
 
  private:
-  fs::path place_;
+  fs::path location_;
 };
 
 }  // namespace
 
-Result<bool> is_qwen(const fs::path& place) {
-  return has_lines_of(place, 3, is_qwen_line);
+Result<bool> is_qwen(const fs::path& location) {
+  return has_lines_of(location, 3, is_qwen_line);
 }
 
-Result<std::unique_ptr<Source>> open_qwen(const fs::path& place, const StoreOptions& options) {
-  return make_transcript_source(std::make_unique<Qwen>(place), place, options);
+Result<std::unique_ptr<Source>> open_qwen(const fs::path& location, const StoreOptions& options) {
+  return make_transcript_source(std::make_unique<Qwen>(location), location, options);
 }
 
 }  // namespace reprise::source

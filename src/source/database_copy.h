@@ -17,10 +17,10 @@ namespace reprise::source {
 
 using Database = sqlite::ForeignDatabase;
 
-class DatabasePlace {
+class DatabaseCopy {
  public:
   // `tables` names the tables that may be read; it must have static lifetime.
-  DatabasePlace(std::filesystem::path file, std::span<const std::string_view> tables)
+  DatabaseCopy(std::filesystem::path file, std::span<const std::string_view> tables)
       : file_(std::move(file)), tables_(tables) {}
 
   const std::filesystem::path& file() const { return file_; }

@@ -1,4 +1,4 @@
-#include "source/database_place.h"
+#include "source/database_copy.h"
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ bool is_own_database(const fs::path& file) {
   return std::string_view(bytes).substr(0, kApplicationIdAt + 4).ends_with("RPRS");
 }
 
-Result<std::shared_ptr<Database>> DatabasePlace::refresh() {
+Result<std::shared_ptr<Database>> DatabaseCopy::refresh() {
   std::string state = sqlite::foreign_state(file_);
   if (copy_ && state == state_) {
     return copy_;
@@ -44,11 +44,11 @@ Result<std::shared_ptr<Database>> DatabasePlace::refresh() {
   return copy_;
 }
 
-Result<std::shared_ptr<Database>> DatabasePlace::current() {
+Result<std::shared_ptr<Database>> DatabaseCopy::current() {
   return copy_ && !reuse_.is_over() ? Result<std::shared_ptr<Database>>(copy_) : refresh();
 }
 
-std::string DatabasePlace::state() {
+std::string DatabaseCopy::state() {
   return copy_ && !reuse_.is_over() ? state_ : sqlite::foreign_state(file_);
 }
 
