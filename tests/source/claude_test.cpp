@@ -272,12 +272,35 @@ TEST_F(ClaudeTest, OlderSubAgentsNameTheirSession) {
   EXPECT_EQ(agent.extra[0].value, RawJson::string(kId));
 }
 
-TEST_F(ClaudeTest, TheOldSideChainIsNoBranch) {
-  write(kFile, {user("u1", "", "Go"), user("s1", "", "Aside", ",'isSidechain':true"),
-                assistant("a1", "u1", "m1", text("ok"))});
+// They wrote parallel sub-agents into the file of their session, without names.
+TEST_F(ClaudeTest, TheOldestSubAgentsAreAmongTheLinesOfTheirSession) {
+  constexpr std::string_view kAside = ",'isSidechain':true";
+  const auto aside = [&](std::string line) {
+    return line.insert(line.find(",'sessionId'"), kAside);
+  };
+  write(kFile, {user("u1", "", "Go"), assistant("a1", "u1", "m1", call("t1")),
+                user("s1", "", "One task", kAside), user("x1", "", "Another", kAside),
+                aside(assistant("s2", "s1", "m2", text("Done."))),
+                aside(assistant("x2", "x1", "m3", text("Done, too."))), result("r1", "a1", "t1"),
+                assistant("a2", "r1", "m4", text("ok"))});
   open("claude");
-  EXPECT_EQ(transcript(kId), (Lines{"user: Go", "assistant: ok"}));
-  EXPECT_EQ(sessions(true).size(), 1U);
+  EXPECT_EQ(transcript(kId),
+            (Lines{"user: Go", "assistant: call Bash t1 {}", "tool: t1 = done", "assistant: ok"}));
+  EXPECT_EQ(sessions().size(), 1U);
+  const Lines all = sessions(true);
+  ASSERT_EQ(all.size(), 3U);
+  std::set<Lines> agents;
+  for (const std::string& session_line : all) {
+    const std::string id = session_line.substr(0, session_line.find(' '));
+    if (id != kId) {
+      EXPECT_TRUE(id.starts_with(cat(kId, ":sidechain-"))) << id;
+      EXPECT_EQ(session(id).usage.output, TokenCount{5});
+      agents.insert(transcript(id));
+    }
+  }
+  EXPECT_EQ(agents, (std::set<Lines>{{"*user: One task", "assistant: Done."},
+                                     {"*user: Another", "assistant: Done, too."}}));
+  EXPECT_EQ(session(kId).usage.output, TokenCount{10});
 }
 
 TEST_F(ClaudeTest, ALargeFileIsListedByItsEnds) {

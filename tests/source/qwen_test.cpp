@@ -42,6 +42,21 @@ TEST_F(QwenTest, AConversationWithACall) {
   EXPECT_EQ(session(kId).info.working_dir, "/home/a/x");
 }
 
+// The tool shows the messages before a compaction, but goes on from the summary.
+TEST_F(QwenTest, TheSummaryOfACompactionFollowsWhatItReplaced) {
+  write(kFile,
+        {line("u1", "", "user", text("Why?")), line("a1", "u1", "assistant", text("So.")),
+         "{'uuid':'s1','parentUuid':'a1','type':'system','subtype':'chat_compression',"
+         "'timestamp':'2026-11-20T10:00:01.000Z','systemPayload':{'info':{'newTokenCount':9},"
+         "'compressedHistory':[{'role':'user','parts':[{'text':'A summary'}]},"
+         "{'role':'model','parts':[{'text':'Got it.'}]}]}}",
+         line("u2", "s1", "user", text("Go on")), line("a2", "u2", "assistant", text("Fine."))});
+  open("qwen");
+  EXPECT_EQ(sessions(), Lines{cat(kId, " Why? (5)")});
+  EXPECT_EQ(transcript(kId), (Lines{"user: Why?", "assistant: So.", "*user: A summary",
+                                    "user: Go on", "assistant: Fine."}));
+}
+
 TEST_F(QwenTest, AnAnswerWithoutAModelDoesNotHideTheKnownOne) {
   write(kFile, {line("u1", "", "user", text("Why?"), ",'provenance':'real_user'"),
                 line("a1", "u1", "assistant", text("So."), ",'model':'qwen-x'"),

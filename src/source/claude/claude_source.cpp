@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <map>
 #include <ranges>
+#include <unordered_map>
 
 #include "base/encode.h"
 #include "base/file.h"
@@ -16,6 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".jsonl";
 constexpr std::string_view kAgentPrefix = "agent-";
+constexpr std::string_view kSidechainPrefix = "sidechain-";
 constexpr std::string_view kSubagents = "subagents";
 
 bool is_claude_line(JsonView line) {
@@ -43,6 +46,10 @@ class ClaudeIndexer final : public Indexer {
 
   void take(const Record& record, std::size_t part) override {
     const claude::Line line(record.json);
+    if (line.is_sidechain && !into_.is_child) {
+      take_sidechain(line, record, part);
+      return;
+    }
     SessionInfo& info = into_.session.info;
     note_time(info, line.time);
     if (info.working_dir.empty()) {
@@ -85,9 +92,46 @@ class ClaudeIndexer final : public Indexer {
         title = title_of(one);
       }
     }
+    for (const auto& [name, agent] : agents_) {
+      agent->finish();
+    }
   }
 
  private:
+  // Older versions wrote the lines of sub-agents among those of the session that started them. Each
+  // sub-agent begins with a line without a parent; only some versions name it.
+  void take_sidechain(const claude::Line& line, const Record& record, std::size_t part) {
+    Node node = node_at(record, part, record.json);
+    node.id = id_of(line.uuid);
+    node.parent = id_of(line.parent);
+    node.link = Link::named;
+    node.is_sidechain = true;  // lines of the session may follow it
+    into_.tree.add(node, record.json.raw());
+    const auto known = agent_of_line_.find(node.parent);
+    const std::string name = record.json["agentId"].text();
+    ClaudeIndexer* const agent = known != agent_of_line_.end()
+                                     ? known->second
+                                     : agent_named(name.empty() ? hex_of(node.id) : name);
+    if (agent != nullptr) {
+      agent_of_line_.insert_or_assign(node.id, agent);
+      agent->take(record, part);
+    }
+  }
+
+  // Null if the name is not valid in an id.
+  ClaudeIndexer* agent_named(std::string_view name) {
+    const std::string full = cat(kSidechainPrefix, name);
+    Transcript* const transcript = agent_of(into_, full);
+    if (transcript == nullptr) {
+      return nullptr;
+    }
+    std::unique_ptr<ClaudeIndexer>& agent = agents_[full];
+    if (!agent) {
+      agent = std::make_unique<ClaudeIndexer>(*transcript);
+    }
+    return agent.get();
+  }
+
   // The last one of this session: a file may have those of others.
   std::string_view own_summary() const {
     for (const Titles::Summary& one : titles_.summaries | std::views::reverse) {
@@ -127,8 +171,7 @@ class ClaudeIndexer final : public Indexer {
       }
       into_.session.info.provider = "anthropic";
     }
-    if (line.type == "user" && titles_.first.empty() && !node.is_injected && !node.is_result &&
-        !line.is_sidechain) {
+    if (line.type == "user" && titles_.first.empty() && !node.is_injected && !node.is_result) {
       titles_.first = first_text(line.content);
     }
   }
@@ -146,7 +189,6 @@ class ClaudeIndexer final : public Indexer {
   }
 
   void add_node(const claude::Line& line, Node& node) {
-    node.is_sidechain = !into_.is_child && line.is_sidechain;
     ++nodes_;
     if (line.parent || line.logical_parent) {
       ++with_parent_;
@@ -164,6 +206,9 @@ class ClaudeIndexer final : public Indexer {
   Titles titles_;
   std::int64_t nodes_ = 0;
   std::int64_t with_parent_ = 0;
+  // The sub-agents in the same file, by name and by the ids of their lines.
+  std::map<std::string, std::unique_ptr<ClaudeIndexer>> agents_;
+  std::unordered_map<std::uint64_t, ClaudeIndexer*> agent_of_line_;
   std::string buffer_;  // of JsonView::text()
 };
 

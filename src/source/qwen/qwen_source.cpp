@@ -37,6 +37,20 @@ bool is_program_line(JsonView line) {
   return line["type"].text() == "user" && !is_persons;
 }
 
+// After a compaction, the model gets this history instead of the messages before it. It begins with
+// the summary, as if the user had written it. Not an object for other lines.
+JsonView summary_of(JsonView line) {
+  JsonView summary;
+  if (line["type"].text() == "system" && line["subtype"].text() == "chat_compression") {
+    line["systemPayload"]["compressedHistory"].each([&](JsonView content) {
+      if (!summary && content["role"].text() == "user") {
+        summary = content;
+      }
+    });
+  }
+  return summary;
+}
+
 class QwenIndexer final : public Indexer {
  public:
   explicit QwenIndexer(Transcript& into) : into_(into) {}
@@ -57,9 +71,12 @@ class QwenIndexer final : public Indexer {
     node.id = node_id(uuid.text());
     node.parent = node_id(parent.text());
     node.link = parent ? Link::named : parent.raw().empty() ? Link::previous : Link::root;
-    node.is_message = message && (kind == "user" || kind == "assistant" || kind == "tool_result");
+    const bool is_summary = static_cast<bool>(summary_of(record.json));
+    node.is_message =
+        is_summary || (message && (kind == "user" || kind == "assistant" || kind == "tool_result"));
     node.is_result = kind == "tool_result";
-    node.is_injected = node.is_message && !into_.is_child && is_program_line(record.json);
+    node.is_injected =
+        is_summary || (node.is_message && !into_.is_child && is_program_line(record.json));
     node.is_inherited = static_cast<bool>(fork);
     if (auto id = SessionId::parse(fork["sessionId"].text()); fork && id) {
       into_.fork_of = *std::move(id);
@@ -128,7 +145,8 @@ class Qwen final : public JsonlTool {
                                         : type == "tool_result" ? role::kTool
                                                                 : role::kUser),
                     .created_at = time_of(line["timestamp"]).value_or(Time{})};
-    gemini::add_content(line["message"]["parts"], message.blocks);
+    const JsonView summary = summary_of(line);
+    gemini::add_content((summary ? summary : line["message"])["parts"], message.blocks);
     if (type == "assistant") {
       message.provider = kQwen;
       message.model = line["model"].text();
