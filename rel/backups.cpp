@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kDone = "done";
-
 // The folder of the copy. Only calls below the store's own folder are watched.
 fs::path copied_store(const History& history) {
   return history.location() / "backup";

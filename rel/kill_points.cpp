@@ -17,8 +17,6 @@
 namespace reprise::rel {
 namespace {
 
-constexpr std::string_view kDone = "done";
-
 struct Counted {
   std::int64_t all = 0;
   std::int64_t changes = 0;

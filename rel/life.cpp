@@ -253,7 +253,6 @@ std::vector<LifeStep> life(Store& store) {
 
 Killed run_killed(const LifeStep& step,
                   const std::function<Result<std::unique_ptr<Store>>()>& open) {
-  constexpr std::string_view kDone = "done";
   const Ended ended = in_process([&](const Print& print) -> std::string {
     const auto store = open();
     const auto done = store ? step.run(**store) : Result<>(std::unexpected(store.error()));

@@ -25,7 +25,6 @@ namespace {
 
 using What = NetworkTrap::What;
 
-constexpr std::string_view kDone = "done";
 // Short, because a client that lost its server waits this long.
 constexpr std::chrono::milliseconds kBusyTimeout{100};
 

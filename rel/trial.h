@@ -18,6 +18,9 @@ struct Ended {
   std::string fault;    // an unexpected end: "signal 11"…; "" if there was none
 };
 
+// What trials print when they have done what they were for, before they are killed.
+inline constexpr std::string_view kDone = "done";
+
 using Print = std::function<void(std::string_view)>;
 
 // Runs `trial` in a forked process until it returns, dies, or reaches the limit. Its output up to a

@@ -31,7 +31,7 @@ struct KnownMessage {
 };
 
 // A pipe with a non-blocking read end.
-std::array<Fd, 2> make_pipe() {
+std::array<Fd, 2> open_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
     throw std::runtime_error("no pipe");
@@ -121,7 +121,7 @@ int write_as(const Kind& kind, const fs::path& location, const Writing& writing)
 }
 
 Writers::Writers(const Kind& kind, const fs::path& location, int round) : round_(round) {
-  auto [in, out] = make_pipe();
+  auto [in, out] = open_pipe();
   acknowledged_ = std::move(in);
   for (int writer = 0; writer < kWriters; ++writer) {
     writers_.emplace_back([&, &to = out] {
