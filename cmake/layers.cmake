@@ -56,15 +56,19 @@ function(reprise_join target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
+# The tests that the thread sanitizer runs, and those of the library alone, without the program and
+# other processes.
 add_custom_target(threads_tests)
+add_custom_target(library_tests)
 
-# reprise_test(NAME [THREADS filter] [WAITS] [POSTGRES filter] [UNSANITIZED filter] SOURCES file… [USES library…]):
-# a GoogleTest program for the whole library. THREADS: a filter for tests with concurrent threads, the ones
-# that the thread sanitizer runs. WAITS: it waits for other processes for seconds; such tests start first.
+# reprise_test(NAME [PROGRAM] [THREADS filter] [WAITS] [POSTGRES filter] [UNSANITIZED filter] SOURCES file…
+# [USES library…]): a GoogleTest program for the whole library. PROGRAM: it tests the program or its parts.
+# THREADS: a filter for tests with concurrent threads, the ones that the thread sanitizer runs. WAITS: it
+# waits for other processes for seconds; such tests start first.
 # POSTGRES: a filter for tests that need the shared PostgreSQL server. UNSANITIZED: a filter for those that
 # keep the server busy rather than our code, or whose sizes take long; sanitizers omit them.
 function(reprise_test name)
-  cmake_parse_arguments(test "WAITS" "THREADS;POSTGRES;UNSANITIZED" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(test "PROGRAM;WAITS" "THREADS;POSTGRES;UNSANITIZED" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   # Always a unity build: parsing the test library's headers takes longer than most tests.
   reprise_join(${name} ${test_SOURCES})
@@ -84,6 +88,9 @@ function(reprise_test name)
   endif()
   if(test_WAITS)
     list(APPEND properties COST 100)
+  endif()
+  if(NOT test_PROGRAM AND NOT test_WAITS)
+    add_dependencies(library_tests ${name})
   endif()
   if(NOT REPRISE_SANITIZE)
     set(test_UNSANITIZED)
