@@ -8,6 +8,7 @@
 #include "provider/request_parts.h"
 
 namespace reprise::provider {
+namespace anthropic {
 namespace {
 
 constexpr std::string_view kName = "anthropic";
@@ -289,9 +290,10 @@ class Anthropic final : public Codec {
 };
 
 }  // namespace
+}  // namespace anthropic
 
 std::unique_ptr<Codec> make_anthropic() {
-  return std::make_unique<Anthropic>();
+  return std::make_unique<anthropic::Anthropic>();
 }
 
 }  // namespace reprise::provider

@@ -7,6 +7,7 @@
 #include "provider/request_parts.h"
 
 namespace reprise::provider {
+namespace anthropic {
 namespace {
 
 StopReason reason_of(std::string_view stop, bool used_tools) {
@@ -206,9 +207,10 @@ class AnthropicReader final : public ReplyReader {
 };
 
 }  // namespace
+}  // namespace anthropic
 
 std::unique_ptr<ReplyReader> make_anthropic_reader(ReplyWriter& out) {
-  return std::make_unique<AnthropicReader>(out);
+  return std::make_unique<anthropic::AnthropicReader>(out);
 }
 
 }  // namespace reprise::provider

@@ -7,6 +7,7 @@
 #include "provider/testing/fixture.h"
 
 namespace reprise::provider {
+namespace anthropic {
 namespace {
 
 using testing::ElementsAre;
@@ -217,4 +218,5 @@ TEST(Anthropic, SendsItsHeadersToEitherBaseUrl) {
 }
 
 }  // namespace
+}  // namespace anthropic
 }  // namespace reprise::provider

@@ -9,6 +9,7 @@
 #include "provider/request_parts.h"
 
 namespace reprise::provider {
+namespace openai_chat {
 namespace {
 
 StopReason reason_of(std::string_view finish, bool used_tools) {
@@ -284,13 +285,14 @@ class ChatReader final : public ReplyReader {
 };
 
 }  // namespace
+}  // namespace openai_chat
 
 std::string reasoning_signature(std::string_view field, std::string_view host) {
   return cat(field, "@", host);
 }
 
 std::unique_ptr<ReplyReader> make_chat_reader(ReplyWriter& out, std::string_view host) {
-  return std::make_unique<ChatReader>(out, host);
+  return std::make_unique<openai_chat::ChatReader>(out, host);
 }
 
 }  // namespace reprise::provider

@@ -13,6 +13,7 @@
 #include "provider/request_parts.h"
 
 namespace reprise::provider {
+namespace openai_chat {
 namespace {
 
 constexpr OptionEncoding kOptionEncodings[] = {
@@ -265,9 +266,10 @@ class OpenaiChat final : public Codec {
 };
 
 }  // namespace
+}  // namespace openai_chat
 
 std::unique_ptr<Codec> make_openai_chat(std::string_view base_url) {
-  return std::make_unique<OpenaiChat>(base_url);
+  return std::make_unique<openai_chat::OpenaiChat>(base_url);
 }
 
 }  // namespace reprise::provider

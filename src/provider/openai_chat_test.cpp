@@ -9,6 +9,7 @@
 #include "provider/testing/fixture.h"
 
 namespace reprise::provider {
+namespace openai_chat {
 namespace {
 
 using testing::ElementsAre;
@@ -261,4 +262,5 @@ TEST(OpenaiChat, AdaptsToAServersReasoning) {
 }
 
 }  // namespace
+}  // namespace openai_chat
 }  // namespace reprise::provider

@@ -12,6 +12,7 @@
 #include "provider/request_parts.h"
 
 namespace reprise::provider {
+namespace openai_responses {
 namespace {
 
 constexpr std::string_view kName = "openai-responses";
@@ -233,9 +234,10 @@ class OpenaiResponses final : public Codec {
 };
 
 }  // namespace
+}  // namespace openai_responses
 
 std::unique_ptr<Codec> make_openai_responses(std::string_view base_url, std::optional<bool> store) {
-  return std::make_unique<OpenaiResponses>(base_url, store);
+  return std::make_unique<openai_responses::OpenaiResponses>(base_url, store);
 }
 
 }  // namespace reprise::provider

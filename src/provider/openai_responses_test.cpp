@@ -7,6 +7,7 @@
 #include "provider/testing/fixture.h"
 
 namespace reprise::provider {
+namespace openai_responses {
 namespace {
 
 using testing::ElementsAre;
@@ -312,4 +313,5 @@ TEST(OpenaiResponses, MarksAnIncompleteAnswer) {
 }
 
 }  // namespace
+}  // namespace openai_responses
 }  // namespace reprise::provider

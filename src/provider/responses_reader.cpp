@@ -9,6 +9,7 @@
 #include "provider/request_parts.h"
 
 namespace reprise::provider {
+namespace openai_responses {
 namespace {
 
 constexpr std::int64_t kItemBytes = 64;  // the number of an item in a set
@@ -214,9 +215,10 @@ class ResponsesReader final : public ReplyReader {
 };
 
 }  // namespace
+}  // namespace openai_responses
 
 std::unique_ptr<ReplyReader> make_responses_reader(ReplyWriter& out, std::string_view host) {
-  return std::make_unique<ResponsesReader>(out, host);
+  return std::make_unique<openai_responses::ResponsesReader>(out, host);
 }
 
 }  // namespace reprise::provider

@@ -10,6 +10,7 @@
 #include "fake_provider/protocol.h"
 
 namespace reprise::fake {
+namespace anthropic {
 namespace {
 
 std::string_view error_type(int status) {
@@ -205,7 +206,7 @@ class Anthropic final : public Protocol {
     }
     return {};
   }
-  Result<Turn> check(const Value& body) override { return check_anthropic(body, seed_); }
+  Result<Turn> check(const Value& body) override { return anthropic::check(body, seed_); }
 
   std::string plain(const Answer& answer) const override { return message_json(answer, false); }
   std::vector<SseEvent> events(const Answer& answer) const override {
@@ -231,9 +232,10 @@ class Anthropic final : public Protocol {
 };
 
 }  // namespace
+}  // namespace anthropic
 
 std::unique_ptr<Protocol> make_anthropic(std::uint64_t seed) {
-  return std::make_unique<Anthropic>(seed);
+  return std::make_unique<anthropic::Anthropic>(seed);
 }
 
 }  // namespace reprise::fake

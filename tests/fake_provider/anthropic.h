@@ -9,6 +9,8 @@
 namespace reprise::fake {
 
 // Thinking must carry the signature of the server with this seed.
-Result<Turn> check_anthropic(const Value& body, std::uint64_t seed);
+namespace anthropic {
+Result<Turn> check(const Value& body, std::uint64_t seed);
+}
 
 }  // namespace reprise::fake

@@ -10,6 +10,7 @@
 #include "reprise/error.h"
 
 namespace reprise::fake {
+namespace anthropic {
 namespace {
 
 using enum Kind;
@@ -372,7 +373,7 @@ Result<> check_thinking_wish(const Value& body, Turn& turn) {
 
 }  // namespace
 
-Result<Turn> check_anthropic(const Value& body, std::uint64_t seed) {
+Result<Turn> check(const Value& body, std::uint64_t seed) {
   REPRISE_TRY(check_fields(body, "",
                            {{"model", string, none, required},
                             {"max_tokens", number, none, required},
@@ -414,4 +415,5 @@ Result<Turn> check_anthropic(const Value& body, std::uint64_t seed) {
   return turn;
 }
 
+}  // namespace anthropic
 }  // namespace reprise::fake

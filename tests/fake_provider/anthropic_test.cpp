@@ -11,6 +11,7 @@
 #include "fake_provider/raw_client.h"
 
 namespace reprise::fake {
+namespace anthropic {
 namespace {
 
 constexpr std::string_view kTools =
@@ -189,4 +190,5 @@ TEST_F(AnthropicTest, WithThinkingEnabledCallsMustFollowThinking) {
 }
 
 }  // namespace
+}  // namespace anthropic
 }  // namespace reprise::fake

@@ -9,6 +9,7 @@
 #include "fake_provider/protocol.h"
 
 namespace reprise::fake {
+namespace openai_chat {
 namespace {
 
 std::string usage_json(const Answer& answer) {
@@ -50,7 +51,7 @@ class OpenaiChat final : public Protocol {
   std::string_view id_prefix() const override { return "chatcmpl-"; }
   std::string_view call_prefix() const override { return "call_"; }
 
-  Result<Turn> check(const Value& body) override { return check_chat(body); }
+  Result<Turn> check(const Value& body) override { return openai_chat::check(body); }
 
   std::string plain(const Answer& answer) const override {
     std::string message;
@@ -154,9 +155,10 @@ class OpenaiChat final : public Protocol {
 };
 
 }  // namespace
+}  // namespace openai_chat
 
 std::unique_ptr<Protocol> make_openai_chat() {
-  return std::make_unique<OpenaiChat>();
+  return std::make_unique<openai_chat::OpenaiChat>();
 }
 
 }  // namespace reprise::fake

@@ -9,6 +9,8 @@
 namespace reprise::fake {
 
 // As strict as the strictest of the compatible servers: roles alternate, one system message.
-Result<Turn> check_chat(const Value& body);
+namespace openai_chat {
+Result<Turn> check(const Value& body);
+}
 
 }  // namespace reprise::fake

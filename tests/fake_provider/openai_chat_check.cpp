@@ -9,6 +9,7 @@
 #include "reprise/error.h"
 
 namespace reprise::fake {
+namespace openai_chat {
 namespace {
 
 using enum Kind;
@@ -251,7 +252,7 @@ Result<> check_numbers(const Value& body) {
 
 }  // namespace
 
-Result<Turn> check_chat(const Value& body) {
+Result<Turn> check(const Value& body) {
   REPRISE_TRY(check_fields(body, "",
                            {{"model", string, none, required},
                             {"messages", array, none, required},
@@ -293,4 +294,5 @@ Result<Turn> check_chat(const Value& body) {
   return turn;
 }
 
+}  // namespace openai_chat
 }  // namespace reprise::fake

@@ -9,6 +9,7 @@
 #include "fake_provider/raw_client.h"
 
 namespace reprise::fake {
+namespace openai_chat {
 namespace {
 
 constexpr std::string_view kTools =
@@ -208,4 +209,5 @@ TEST_F(OpenaiChatTest, RefusesArgumentsThatAreNoObject) {
 }
 
 }  // namespace
+}  // namespace openai_chat
 }  // namespace reprise::fake

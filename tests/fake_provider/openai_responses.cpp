@@ -11,6 +11,7 @@
 #include "fake_provider/protocol.h"
 
 namespace reprise::fake {
+namespace openai_responses {
 namespace {
 
 // The items of one answer are named after it: "resp_1" has "rs_1", "msg_1" and "fc_1-0".
@@ -252,7 +253,7 @@ class OpenaiResponses final : public Protocol {
       }
       chain = found->second;
     }
-    REPRISE_TRY(check_responses(body, issued_, chain));
+    REPRISE_TRY(openai_responses::check(body, issued_, chain));
     return chain;
   }
 
@@ -261,9 +262,10 @@ class OpenaiResponses final : public Protocol {
 };
 
 }  // namespace
+}  // namespace openai_responses
 
 std::unique_ptr<Protocol> make_openai_responses(std::uint64_t seed) {
-  return std::make_unique<OpenaiResponses>(seed);
+  return std::make_unique<openai_responses::OpenaiResponses>(seed);
 }
 
 }  // namespace reprise::fake

@@ -24,6 +24,8 @@ struct Issued {
 };
 
 // Checks a request that continues `chain`, and adds what the model has seen.
-Result<> check_responses(const Value& body, const Issued& issued, Chain& chain);
+namespace openai_responses {
+Result<> check(const Value& body, const Issued& issued, Chain& chain);
+}
 
 }  // namespace reprise::fake

@@ -8,6 +8,7 @@
 #include "reprise/error.h"
 
 namespace reprise::fake {
+namespace openai_responses {
 namespace {
 
 using enum Kind;
@@ -298,7 +299,7 @@ Result<bool> wants_encrypted_reasoning(const Value& include) {
 
 }  // namespace
 
-Result<> check_responses(const Value& body, const Issued& issued, Chain& chain) {
+Result<> check(const Value& body, const Issued& issued, Chain& chain) {
   REPRISE_TRY(check_fields(body, "",
                            {{"model", string, none, required},
                             {"input", string, array, required},
@@ -335,4 +336,5 @@ Result<> check_responses(const Value& body, const Issued& issued, Chain& chain) 
   return items.check(body.find("input"));
 }
 
+}  // namespace openai_responses
 }  // namespace reprise::fake

@@ -11,6 +11,7 @@
 #include "fake_provider/raw_client.h"
 
 namespace reprise::fake {
+namespace openai_responses {
 namespace {
 
 constexpr std::string_view kTools =
@@ -172,4 +173,5 @@ TEST_F(OpenaiResponsesTest, RefusesWrongRolesEmptyContentAndBadFields) {
 }
 
 }  // namespace
+}  // namespace openai_responses
 }  // namespace reprise::fake
