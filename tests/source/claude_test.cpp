@@ -303,6 +303,22 @@ TEST_F(ClaudeTest, TheOldestSubAgentsAreAmongTheLinesOfTheirSession) {
   EXPECT_EQ(session(kId).usage.output, TokenCount{10});
 }
 
+TEST_F(ClaudeTest, ASubAgentInAFileWithoutParentsIsOneSession) {
+  write(kFile, {user("u1", "", "Go"), user("s1", "", "A task", ",'isSidechain':true"),
+                "{'type':'assistant','uuid':'s2','parentUuid':null,'isSidechain':true,"
+                "'message':{'id':'m1','content':'Done.'}}",
+                "{'type':'assistant','uuid':'a1','parentUuid':null,"
+                "'message':{'id':'m2','content':'ok'}}"});
+  open("claude");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Go", "assistant: ok"}));
+  const Lines all = sessions(true);
+  ASSERT_EQ(all.size(), 2U);
+  const bool is_first = all[0].starts_with(cat(kId, ":"));
+  const std::string& agent = all[is_first ? 0 : 1];
+  EXPECT_EQ(transcript(agent.substr(0, agent.find(' '))),
+            (Lines{"*user: A task", "assistant: Done."}));
+}
+
 TEST_F(ClaudeTest, ALargeFileIsListedByItsEnds) {
   write(kFile, {user("u1", "", "Begin")});
   const std::string filler(20'000, 'x');

@@ -107,15 +107,23 @@ class ClaudeIndexer final : public Indexer {
     node.link = Link::named;
     node.is_sidechain = true;  // lines of the session may follow it
     into_.tree.add(node, record.json.raw());
-    const auto known = agent_of_line_.find(node.parent);
-    const std::string name = record.json["agentId"].text();
-    ClaudeIndexer* const agent = known != agent_of_line_.end()
-                                     ? known->second
-                                     : agent_named(name.empty() ? hex_of(node.id) : name);
-    if (agent != nullptr) {
+    if (ClaudeIndexer* const agent = agent_of_sidechain(line, node)) {
+      last_agent_ = agent;
       agent_of_line_.insert_or_assign(node.id, agent);
       agent->take(record, part);
     }
+  }
+
+  ClaudeIndexer* agent_of_sidechain(const claude::Line& line, const Node& node) {
+    if (const auto known = agent_of_line_.find(node.parent); known != agent_of_line_.end()) {
+      return known->second;
+    }
+    if (const std::string name = line.record["agentId"].text(); !name.empty()) {
+      return agent_named(name);
+    }
+    // In files without parents, each line follows the previous.
+    const bool is_prompt = line.type == "user" && !claude::is_result_line(line);
+    return is_prompt || last_agent_ == nullptr ? agent_named(hex_of(node.id)) : last_agent_;
   }
 
   // Null if the name is not valid in an id.
@@ -209,6 +217,7 @@ class ClaudeIndexer final : public Indexer {
   // The sub-agents in the same file, by name and by the ids of their lines.
   std::map<std::string, std::unique_ptr<ClaudeIndexer>> agents_;
   std::unordered_map<std::uint64_t, ClaudeIndexer*> agent_of_line_;
+  ClaudeIndexer* last_agent_ = nullptr;
   std::string buffer_;  // of JsonView::text()
 };
 
