@@ -23,8 +23,9 @@ target_include_directories(reprise_build_settings INTERFACE ${PROJECT_SOURCE_DIR
 add_library(reprise_all_layers INTERFACE)
 target_include_directories(reprise_all_layers INTERFACE ${PROJECT_SOURCE_DIR}/src)
 if(REPRISE_SANITIZE)
+  separate_arguments(more UNIX_COMMAND "${REPRISE_SANITIZER_FLAGS}")
   target_compile_options(reprise_build_settings INTERFACE
-    -fsanitize=${REPRISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    -fsanitize=${REPRISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all ${more})
   # Position-dependent: the checks of undefined behavior cause a million relocations, which take half
   # of the time of a short process.
   target_link_options(reprise_build_settings INTERFACE -fsanitize=${REPRISE_SANITIZE} -no-pie)

@@ -62,7 +62,7 @@ add_custom_target(threads_tests)
 add_custom_target(library_tests)
 
 # reprise_test(NAME [PROGRAM] [THREADS filter] [WAITS] [POSTGRES filter] [UNSANITIZED filter] SOURCES file…
-# [USES library…]): a GoogleTest program for the whole library. PROGRAM: it tests the program or its parts.
+# [USES library…]): a GoogleTest program for the whole library. PROGRAM: it tests a program or its parts, not the library.
 # THREADS: a filter for tests with concurrent threads, the ones that the thread sanitizer runs. WAITS: it
 # waits for other processes for seconds; such tests start first.
 # POSTGRES: a filter for tests that need the shared PostgreSQL server. UNSANITIZED: a filter for those that

@@ -20,7 +20,6 @@ namespace {
 using app::Colour;
 using app::kBold;
 using app::kDim;
-using app::Line;
 using app::Style;
 
 constexpr std::size_t kColumnsMax = 100;  // longer lines are hard to read
@@ -50,9 +49,9 @@ std::string code_of(const Style& style) {
   return out.empty() ? "" : out + "m";
 }
 
-std::string text_of(const std::vector<Line>& lines, const View& view) {
+std::string text_of(const std::vector<app::Line>& lines, const View& view) {
   std::string out;
-  for (const Line& line : lines) {
+  for (const app::Line& line : lines) {
     for (const app::Span& span : line) {
       const std::string code = view.colour ? code_of(span.style) : "";
       out += cat(code, span.text, code.empty() ? "" : "\x1b[0m");
@@ -91,7 +90,7 @@ std::string block_text(const Block& block, const View& view) {
 std::string with_heading(const Message& message, std::string_view note, const View& view) {
   const std::string head =
       cat(message.seq.value, " ", message.role, is_injected(message) ? " (injected)" : "");
-  Line line;
+  app::Line line;
   app::append(line, terminal_line(head), role_style(message.role));
   if (message.author) {
     app::append(line, cat(" · ", terminal_line(message.author->str())), {.bold = true});
@@ -216,7 +215,7 @@ std::string view_message(const Message& message, const View& view) {
 
 std::string view_end(const SessionSnapshot& snapshot, const Message* last, const View& view) {
   if (is_unanswered(snapshot, last)) {
-    Line line;
+    app::Line line;
     app::append(line, kNoAnswer, {.colour = Colour::yellow});
     return cat("\n", text_of({line}, view));
   }

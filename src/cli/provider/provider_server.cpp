@@ -112,16 +112,16 @@ Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& pro
 }  // namespace
 
 std::optional<std::string> setting(const Settings& settings, const NamedProvider& provider,
-                                   Slot slot) {
+                                   SettingMember member) {
   for (const auto& [name, section] : settings.providers) {
-    if (section.*slot && is_called(settings, name, provider)) {
-      return section.*slot;
+    if (section.*member && is_called(settings, name, provider)) {
+      return section.*member;
     }
   }
   for (const TopSettings& top : settings.tops | std::views::reverse) {
     const auto& whose = top.provider ? top.provider : settings.provider;
-    if (top.own.*slot && (!whose || is_called(settings, *whose, provider))) {
-      return top.own.*slot;
+    if (top.own.*member && (!whose || is_called(settings, *whose, provider))) {
+      return top.own.*member;
     }
   }
   return std::nullopt;

@@ -19,12 +19,12 @@ struct ChoiceSources {
   const Session* session;
 };
 
-using Slot = std::optional<std::string> ProviderSettings::*;
+using SettingMember = std::optional<std::string> ProviderSettings::*;
 
 // The value in the provider's own section, else at the top of a file. The latter belongs to the
 // provider named beside it, or else to the provider of the settings.
 std::optional<std::string> setting(const Settings& settings, const NamedProvider& provider,
-                                   Slot slot);
+                                   SettingMember member);
 
 // The provider's base URL unless the session has another; "" for the kind's default.
 std::string base_url_for(const ChoiceSources& from, const NamedProvider& provider);
