@@ -62,11 +62,11 @@ add_custom_target(threads_tests)
 add_custom_target(library_tests)
 
 # reprise_test(NAME [PROGRAM] [THREADS filter] [WAITS] [POSTGRES filter] [UNSANITIZED filter] SOURCES file…
-# [USES library…]): a GoogleTest program for the whole library. PROGRAM: it tests a program or its parts, not the library.
-# THREADS: a filter for tests with concurrent threads, the ones that the thread sanitizer runs. WAITS: it
-# waits for other processes for seconds; such tests start first.
-# POSTGRES: a filter for tests that need the shared PostgreSQL server. UNSANITIZED: a filter for those that
-# keep the server busy rather than our code, or whose sizes take long; sanitizers omit them.
+# [USES library…]): a GoogleTest program for the whole library. PROGRAM: it tests a program or its parts,
+# not the library. THREADS: a filter for tests with concurrent threads, the ones that the thread sanitizer
+# runs. WAITS: it waits for other processes for seconds; such tests start first. POSTGRES: a filter for
+# tests that need the shared PostgreSQL server. UNSANITIZED: a filter for those that keep the server busy
+# rather than our code, or whose sizes take long; sanitizers omit them.
 function(reprise_test name)
   cmake_parse_arguments(test "PROGRAM;WAITS" "THREADS;POSTGRES;UNSANITIZED" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${test_SOURCES})

@@ -18,7 +18,7 @@ struct Ended {
   std::string fault;    // an unexpected end: "signal 11"…; "" if there was none
 };
 
-// What trials print when they have done what they were for, before they are killed.
+// The output of a trial that has completed its step.
 inline constexpr std::string_view kDone = "done";
 
 using Print = std::function<void(std::string_view)>;

@@ -138,8 +138,8 @@ class ToolSource final : public Source, public TodoReader {
   static Result<Message> message_at(const OpenSession& open, const BranchMessages& branch,
                                     std::int64_t seq) {
     std::vector<Node> nodes;
-    for (const std::uint32_t location : branch.message(static_cast<std::size_t>(seq))) {
-      nodes.push_back(open.tree.nodes()[location]);
+    for (const std::uint32_t index : branch.message(static_cast<std::size_t>(seq))) {
+      nodes.push_back(open.tree.nodes()[index]);
     }
     REPRISE_ASSIGN(Message message, open.message(nodes));
     for (const Node& node : nodes) {
@@ -251,8 +251,8 @@ void count_messages(OpenSession& session) {
   }
   std::set<std::string> counted;
   session.session.usage = {};
-  for (const std::uint32_t location : branch.nodes) {
-    const std::uint32_t number = session.tree.nodes()[location].usage;
+  for (const std::uint32_t index : branch.nodes) {
+    const std::uint32_t number = session.tree.nodes()[index].usage;
     if (number == 0) {
       continue;
     }

@@ -160,8 +160,8 @@ class GeminiIndexer final : public Indexer {
     }
   }
 
-  void replace(std::uint32_t location, const Node& node) {
-    Node& known = into_.tree.node(location);
+  void replace(std::uint32_t index, const Node& node) {
+    Node& known = into_.tree.node(index);
     known.at = node.at;
     known.bytes = node.bytes;
     known.file = node.file;
