@@ -1,11 +1,11 @@
-# reprise_layer(NAME [OVER layer…] [THREADS] [USES library…] SOURCES file… [TESTS file…])
+# reprise_layer(NAME [OVER layer…] [THREADS] [UNSANITIZED filter] [USES library…] SOURCES file… [TESTS file…])
 #
 # One object library per layer; all of them together are the library reprise::reprise. Its sources can
 # include the headers of the layer itself, of the layers OVER which it stands, and the public ones: no
-# others are in its include path. The tests of a layer are one program, NAME_test; THREADS as for
-# reprise_test.
+# others are in its include path. The tests of a layer are one program, NAME_test; THREADS (for all of
+# them) and UNSANITIZED as for reprise_test.
 function(reprise_layer name)
-  cmake_parse_arguments(layer "THREADS" "" "OVER;USES;SOURCES;TESTS" ${ARGN})
+  cmake_parse_arguments(layer "THREADS" "UNSANITIZED" "OVER;USES;SOURCES;TESTS" ${ARGN})
   set(visible ${PROJECT_BINARY_DIR}/layers/${name}/src)
   file(REMOVE_RECURSE ${visible})
   file(MAKE_DIRECTORY ${visible})
@@ -26,7 +26,7 @@ function(reprise_layer name)
     if(layer_THREADS)
       set(threads THREADS *)
     endif()
-    reprise_test(${name}_test ${threads} SOURCES ${layer_TESTS})
+    reprise_test(${name}_test ${threads} UNSANITIZED "${layer_UNSANITIZED}" SOURCES ${layer_TESTS})
   endif()
 endfunction()
 
@@ -35,8 +35,8 @@ endfunction()
 # which local names must be unique. The parts are the same in every build, so all builds compile the
 # same combinations.
 function(reprise_join target)
-  set(joined_max 32)
-  set(small_folder_max 5)
+  set(joined_max 40)
+  set(small_folder_max 12)
   foreach(source ${ARGN})
     cmake_path(GET source PARENT_PATH folder)
     list(APPEND "of_${folder}" ${source})

@@ -26,10 +26,9 @@ namespace {
 // The number of trials.
 struct Effort {
   std::size_t power_cuts = 500;
-  std::size_t log_cuts = 100;
-  std::int64_t call_stride =
-      30;  // every thirtieth call fails in all ways, every eighth delicate one in one way
-  std::int64_t copy_stride = 10;
+  std::size_t log_cuts = 50;
+  std::int64_t call_stride = 60;
+  std::int64_t copy_stride = 30;
   std::size_t crowds = 20;
   std::size_t stops = 5;
   std::size_t disk_cuts = 6;  // per file system
