@@ -12,6 +12,7 @@
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/source.h"
 #include "session/import.h"
 #include "session/prices.h"
@@ -78,11 +79,37 @@ class StatisticsCollector {
           if (progress) {
             progress({.work = "reading", .done = done++, .total = sessions_});
           }
-          REPRISE_TRY(is_too_old(info) ? Result<>() : add_session(info));
+          if (!is_too_old(info)) {
+            REPRISE_TRY(add_session(info));
+            REPRISE_TRY(is_history() ? add_branches(info.id) : Result<>());
+          }
         }
       }
       return {};
     });
+  }
+
+  // Adds what is in the session's files besides it: abandoned branches, whose requests were made,
+  // too, and sub-agents. What they share with the session is not counted again.
+  Result<> add_branches(const SessionId& id) {
+    SessionQuery query{
+        .states = counted_states(), .id_prefix = cat(id.str(), ":"), .branches = true};
+    REPRISE_ASSIGN(const FoundSessions found,
+                   find_all_sessions(*source_->source, std::move(query)));
+    add_damage(found.damage);
+    std::vector<const SessionInfo*> added;
+    for (const SessionInfo& info : found.sessions) {
+      if (session_ids_.insert(info.id.str())) {
+        added.push_back(&info);
+        if (info.forked_from) {
+          forks_.emplace(info.id.str(), *info.forked_from);
+        }
+      }
+    }
+    for (const SessionInfo* const info : added) {
+      REPRISE_TRY(add_session(*info));
+    }
+    return {};
   }
 
   bool is_too_old(const SessionInfo& info) const {
@@ -116,6 +143,7 @@ class StatisticsCollector {
     SessionQuery query;
     query.states = counted_states();
     query.ungrouped = true;
+    query.children = is_history();
     query.limit = largest_page(*source_->source);
     do {
       REPRISE_ASSIGN(const SessionPage page, source_->source->list(query));

@@ -76,6 +76,20 @@ INSERT INTO messages(session_id, role, content_json, created_timestamp, metadata
   EXPECT_EQ(format_time(found.info.created_at), "2026-01-02T03:04:05Z");
 }
 
+TEST_F(GooseTest, ASessionThatNobodyNamedHasTheTitleOfItsQuestion) {
+  fill(kSchema);
+  fill(R"(
+INSERT INTO sessions(id, name, user_set_name, working_dir) VALUES
+ ('20260102_1', 'CLI Session', 0, '/x'), ('20260102_2', 'CLI Session', 1, '/x');
+INSERT INTO messages(session_id, role, content_json, created_timestamp) VALUES
+ ('20260102_1', 'user', '[{"type":"text","text":"Why?"}]', 1767323045),
+ ('20260102_2', 'user', '[{"type":"text","text":"How?"}]', 1767323045);
+)");
+  open("goose");
+  EXPECT_EQ(session("20260102_1").info.title, "Why?");
+  EXPECT_EQ(session("20260102_2").info.title, "CLI Session");
+}
+
 TEST_F(GooseTest, TheLedgerTellsWhatEachAnswerCost) {
   fill(kSchema);
   fill(R"(

@@ -116,6 +116,17 @@ TEST_F(OpencodeTest, StepsWithCallsBecomeMessages) {
   EXPECT_EQ(must(todos->todos(must(SessionId::parse("ses_1"))))[0].content, "Do it");
 }
 
+TEST_F(OpencodeTest, ASessionThatNobodyNamedHasTheTitleOfItsQuestion) {
+  session_row("ses_1", "New session - 2026-11-20T10:00:00.000Z");
+  question("ses_1", "msg_1", "Why?");
+  session_row("ses_2", "New session - plans");
+  question("ses_2", "msg_2", "How?");
+  open("opencode");
+  EXPECT_EQ(session("ses_1").info.title, "Why?");
+  EXPECT_EQ(session("ses_2").info.title, "New session - plans");
+  EXPECT_EQ(transcript("ses_1"), Lines{"user: Why?"});
+}
+
 TEST_F(OpencodeTest, ItIsReadWhileItIsWritten) {
   session_row("ses_1", "Talk");
   question("ses_1", "msg_1", "One");

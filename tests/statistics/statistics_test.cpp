@@ -182,6 +182,52 @@ TEST_F(StatisticsTest, CountsCopiedTurnsOnce) {
   EXPECT_EQ(line_of(sum().total), " 2 2 10 2");
 }
 
+// What a session's tool lists only with branches: an answer asked for twice, and sub-agents in the
+// session's file and in one of their own. The same with the history, with its import, and with
+// both.
+TEST_F(StatisticsTest, CountsBranchesAndSubAgentsOfHistories) {
+  const TemporaryFolder folder;
+  const std::string id = "0a1b2c3d-0000-4000-8000-000000000001";
+  const auto project = folder.path() / "projects/-x";
+  std::filesystem::create_directories(project / id / "subagents");
+  const auto line = [&](std::string_view uuid, std::string_view parent, std::string_view rest) {
+    return cat(R"({"sessionId":")", id, R"(","timestamp":"2026-11-20T10:00:00.000Z","uuid":")",
+               uuid, R"(","parentUuid":)", parent.empty() ? "null" : cat("\"", parent, "\""), rest,
+               "}\n");
+  };
+  const auto asks = [&](std::string_view uuid, std::string_view parent,
+                        std::string_view more = "") {
+    return line(uuid, parent,
+                cat(R"(,"type":"user","message":{"role":"user","content":")", uuid, R"("})", more));
+  };
+  const auto answers = [&](std::string_view uuid, std::string_view parent, int tokens,
+                           std::string_view more = "") {
+    return line(uuid, parent,
+                cat(R"(,"type":"assistant","requestId":"r)", uuid, R"(","message":{"id":"m)", uuid,
+                    R"(","role":"assistant","model":"x","content":[{"type":"text","text":"a"}],)",
+                    R"("usage":{"input_tokens":)", tokens, R"(,"output_tokens":1}})", more));
+  };
+  constexpr std::string_view kAside = R"(,"isSidechain":true)";
+  std::ofstream(project / (id + ".jsonl"))
+      << asks("q1", "") << answers("a1", "q1", 1) << asks("q2", "a1") << answers("a2", "q2", 10)
+      << asks("s1", "", kAside) << answers("s2", "s1", 100, kAside) << asks("q3", "a1")
+      << answers("a3", "q3", 1000);
+  std::ofstream(project / id / "subagents/agent-7.jsonl")
+      << asks("t1", "", kAside) << answers("t2", "t1", 10000, kAside);
+  const auto tool = must(open_source("claude:" + folder.path().native()));
+  const StatisticsSource both[] = {{"reprise", store_.get()}, {"claude:", tool.get()}};
+  const auto total_of = [](std::span<const StatisticsSource> sources) {
+    return line_of(
+        must(compute_statistics(sources, {.by = StatisticsGrouping::source}, Prices({}))).total);
+  };
+  EXPECT_EQ(total_of(std::span(both).last(1)), " 4 3 11111 5");
+  for (const SessionInfo& info : must(tool->list({.children = true})).sessions) {
+    must(import_session(*tool, "claude", *store_, info));
+  }
+  EXPECT_EQ(total_of(std::span(both).first(1)), " 4 3 11111 5");
+  EXPECT_EQ(total_of(both).substr(2), " 3 11111 5");
+}
+
 // A tool that has only sums of sessions, and one whose requests have no ids: the same with the
 // tool's history, with its import, and with both.
 TEST_F(StatisticsTest, CountsUsageWithoutRequestIdsOnce) {

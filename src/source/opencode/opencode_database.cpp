@@ -133,7 +133,7 @@ class DatabaseStorage final : public Storage {
         Session{.info = {.id = session_id_of(row.text("id")), .state = SessionState::closed}},
         row.text("id"), !row.text("parent_id").empty()};
     SessionInfo& info = stored.session.info;
-    info.title = title_of(row.text("title"));
+    info.title = title_of_session(row.text("title"));
     info.working_dir = row.text("directory");
     info.created_at = time_column(row, "time_created");
     info.updated_at = time_column(row, "time_updated");

@@ -253,9 +253,18 @@ Message message_of(const RawMessage& raw, std::size_t number) {
   return message;
 }
 
+std::string title_of_session(std::string_view stored) {
+  for (const std::string_view prefix : {"New session - ", "Child session - "}) {
+    if (stored.starts_with(prefix) && parse_time(stored.substr(prefix.size()))) {
+      return "";
+    }
+  }
+  return title_of(stored);
+}
+
 Session session_of(JsonView info, const std::string& id) {
   Session session{.info = {.id = session_id_of(id), .state = SessionState::closed}};
-  session.info.title = title_of(info["title"].text());
+  session.info.title = title_of_session(info["title"].text());
   session.info.working_dir = info["directory"].text();
   const JsonView time = info["time"];
   session.info.created_at = sniffed_time(time["created"]).value_or(Time{});

@@ -41,6 +41,9 @@ std::string question_of(const RawMessage& message);
 // The message for segment `number`.
 Message message_of(const RawMessage& raw, std::size_t number);
 
+// The title; "" for what the tool writes until it has one: "New session - " or "Child session - ",
+// and the time.
+std::string title_of_session(std::string_view stored);
 // A session from its JSON in files, `info`.
 Session session_of(JsonView info, const std::string& id);
 
