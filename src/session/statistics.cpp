@@ -306,7 +306,12 @@ class StatisticsCollector {
       usage.cost = prices_.cost(usage, message.model);
       usage.price_source = usage.cost ? "prices" : "";
     }
-    row.unpriced += usage.cost ? 0 : 1;
+    if (!usage.cost) {
+      ++row.unpriced;
+      if (!message.model.empty()) {
+        statistics_.unpriced_models.insert(message.model);
+      }
+    }
     ++row.requests;
     store::add_usage(row.usage, usage);
   }

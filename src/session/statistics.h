@@ -3,7 +3,9 @@
 // Usage statistics: numbers of sessions and turns, tokens and cost, by day, model, project…
 
 #include <cstdint>
+#include <set>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -87,6 +89,7 @@ struct StatisticsRow {
 struct Statistics {
   std::vector<StatisticsRow> rows;  // days in order, others by tokens, descending
   StatisticsRow total;
+  std::set<std::string> unpriced_models;  // of total.unpriced; without requests of unknown models
   std::vector<Damage> damage;
 };
 

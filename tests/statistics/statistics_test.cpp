@@ -276,6 +276,7 @@ TEST_F(StatisticsTest, CountsRequestsWithoutAPrice) {
   add("b", turn("r2", 20, "home-made"));
   const Statistics all = sum();
   EXPECT_EQ(all.total.unpriced, 1);
+  EXPECT_THAT(all.unpriced_models, ElementsAre("home-made"));
   EXPECT_EQ(all.total.usage.cost, Money::parse("4.00002"));
 }
 

@@ -1,6 +1,7 @@
 // reprise stats: usage and cost of sessions.
 
 #include <algorithm>
+#include <set>
 
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
@@ -58,6 +59,21 @@ std::string cost_text(const StatisticsRow& row) {
   const std::int64_t parts = (nanos + unit / 2) / unit;
   const std::string fraction = std::to_string(digits + parts % digits).substr(1);
   return cat("$", parts / digits, ".", fraction, row.unpriced > 0 ? "+" : "");
+}
+
+// " (model-a, model-b…)"; "" without models.
+std::string names_of(const std::set<std::string>& models) {
+  constexpr std::size_t kShownMax = 3;
+  std::string names;
+  std::size_t shown = 0;
+  for (const std::string& model : models) {
+    if (shown++ == kShownMax) {
+      names += "…";
+      break;
+    }
+    names += cat(names.empty() ? "" : ", ", model);
+  }
+  return names.empty() ? "" : cat(" (", names, ")");
 }
 
 std::int64_t tokens_of(const StatisticsRow& row) {
@@ -196,8 +212,9 @@ class Stats final : public Command {
     if (statistics.total.unpriced > 0) {
       const bool is_one = statistics.total.unpriced == 1;
       context.console().notice(cat(counted(statistics.total.unpriced, "request"),
-                                   is_one ? " has" : " have",
-                                   " no known price; add it to the setting 'prices'"));
+                                   is_one ? " has" : " have", " no known price",
+                                   names_of(statistics.unpriced_models),
+                                   "; add it to the setting 'prices'"));
     }
   }
 
