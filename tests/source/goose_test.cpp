@@ -90,6 +90,18 @@ INSERT INTO messages(session_id, role, content_json, created_timestamp) VALUES
   EXPECT_EQ(session("20260102_2").info.title, "CLI Session");
 }
 
+TEST_F(GooseTest, AFileOfASessionThatNobodyNamedHasTheTitleOfItsQuestion) {
+  for (const std::string is_set : {"false", "true"}) {
+    write(cat("named-", is_set, ".jsonl"),
+          {cat("{'working_dir':'/x','name':'CLI Session','user_set_name':", is_set,
+               ",'message_count':1}"),
+           "{'role':'user','created':1763600000,'content':[{'type':'text','text':'Why?'}]}"});
+  }
+  open("goose");
+  EXPECT_EQ(session("named-false").info.title, "Why?");
+  EXPECT_EQ(session("named-true").info.title, "CLI Session");
+}
+
 TEST_F(GooseTest, TheLedgerTellsWhatEachAnswerCost) {
   fill(kSchema);
   fill(R"(

@@ -9,6 +9,9 @@
 
 namespace reprise::source::goose {
 
+// The session's title: its name, or the description that older versions had instead. "" for a name
+// that nobody has set.
+std::string title_of_session(std::string_view name, std::string_view description, bool is_set);
 // `content` is an array. `metadata` says who sees the message; it may be empty.
 Message message_of(std::string_view role, JsonView content, JsonView metadata);
 // Whether a program wrote it: it is hidden from the user or the model.

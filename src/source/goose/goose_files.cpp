@@ -20,8 +20,8 @@ bool is_header(JsonView line) {
 }
 
 void take_header(JsonView line, Session& session) {
-  const JsonView name = line["name"];
-  session.info.title = title_of((name ? name : line["description"]).text());
+  session.info.title = title_of_session(line["name"].text(), line["description"].text(),
+                                        line["user_set_name"].raw() == "true");
   session.info.working_dir = line["working_dir"].text();
   session.info.created_at = sniffed_time(line["created_at"]).value_or(Time{});
   const JsonView sum = line["accumulated_usage"];  // in newer versions

@@ -80,6 +80,11 @@ bool is_injected_message(JsonView metadata) {
   return metadata["userVisible"].raw() == "false";
 }
 
+std::string title_of_session(std::string_view name, std::string_view description, bool is_set) {
+  const bool is_placeholder = name == "CLI Session" && !is_set;
+  return title_of(name.empty() || is_placeholder ? description : name);
+}
+
 Message message_of(std::string_view role, JsonView content, JsonView metadata) {
   Message message{.role = std::string(role)};
   content.each([&](JsonView item) { add_item(item, message.blocks); });

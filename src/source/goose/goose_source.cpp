@@ -54,11 +54,8 @@ GooseSession goose_session(const Row& row) {
       Session{.info = {.id = session_id_of(row.text("id")), .state = SessionState::closed}},
       row.text("session_type") == "sub_agent"};
   SessionInfo& info = one.session.info;
-  // Newer versions have a name, older ones a description. The first name is the same for all
-  // sessions.
-  const bool is_named = row.text("name") != "CLI Session" || row.integer("user_set_name") != 0;
-  const std::string name = is_named ? row.text("name") : "";
-  info.title = title_of(name.empty() ? row.text("description") : name);
+  info.title = goose::title_of_session(row.text("name"), row.text("description"),
+                                       row.integer("user_set_name") != 0);
   info.working_dir = row.text("working_dir");
   info.provider = row.text("provider_name");
   const std::string model = json_column(row, "model_config_json");
