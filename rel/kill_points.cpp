@@ -173,7 +173,7 @@ Tally fail_at_calls(const History& history, std::int64_t stride) {
       {.what = Trap::What::fail, .error = EINTR},
       {.what = Trap::What::short_read},
   };
-  const std::int64_t delicate_stride = (stride + 3) / 4;
+  const std::int64_t delicate_stride = (stride + 19) / 20;
   Tally tally;
   for (std::size_t step = 0; step < history.steps().size(); ++step) {
     const Counted calls = count_calls(history, step);

@@ -20,7 +20,7 @@ std::string describe(const Trap& trap);
 Tally kill_at_every_change(const History& history);
 
 // Lets every `stride`-th call of each step fail, once or permanently, with EIO, ENOSPC and EDQUOT,
-// or process only half of its bytes; of the delicate calls (CallCounts), every (stride / 4)-th
+// or process only half of its bytes; of the delicate calls (CallCounts), every (stride / 20)-th
 // fails once. A successful step must be done; a failed one must succeed when repeated without
 // faults, and be executed once.
 Tally fail_at_calls(const History& history, std::int64_t stride);

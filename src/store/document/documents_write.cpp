@@ -198,7 +198,10 @@ Result<bool> Documents::move_session_file(const Found& from, const fs::path& to,
     if (done) {
       done = content.replace(to);
     }
-    if (!done && !source && source.error().code == Code::not_found) {
+    // After a failed sync, the new content may be in place: it does not belong where it was.
+    const auto target = identify(to);
+    const bool is_replaced = target && target->inode == written.inode;
+    if (!done && !is_replaced && !source && source.error().code == Code::not_found) {
       // If this fails too, the first error is reported.
       (void)move_file(to, from.file);
     }
