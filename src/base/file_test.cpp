@@ -94,6 +94,16 @@ TEST_F(FileTest, LinksAFileOnce) {
   EXPECT_EQ(link_file(folder_ / "none", folder_ / "c").error().code, Code::not_found);
 }
 
+TEST_F(FileTest, AFailedStatIsNotAMissingFile) {
+  const auto missing = find_status(folder_ / "missing");
+  ASSERT_TRUE(missing);
+  EXPECT_FALSE(*missing);
+  fs::create_symlink("loop", folder_ / "loop");
+  const auto failed = find_status(folder_ / "loop" / "file");
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().code, Code::not_found);
+}
+
 TEST_F(FileTest, ResolvesPathsOfTheUser) {
   fs::create_directory(folder_ / "else");
   fs::create_symlink("else/second", folder_ / "first");
