@@ -174,13 +174,17 @@ Tally fail_at_calls(const History& history, std::int64_t stride) {
       {.what = Trap::What::short_read},
   };
   const std::int64_t delicate_stride = (stride + 19) / 20;
+  // After a step's last calls, it can no longer be undone.
+  constexpr std::ptrdiff_t kLast = 2;
   Tally tally;
   for (std::size_t step = 0; step < history.steps().size(); ++step) {
     const Counted calls = count_calls(history, step);
     for (std::int64_t at = 1; at <= calls.all; ++at) {
       const std::int64_t turn = at - 1 - static_cast<std::int64_t>(step);
-      const bool is_delicate = turn % delicate_stride == 0 &&
-                               std::ranges::find(calls.delicate, at) != calls.delicate.end();
+      const auto delicate = std::ranges::find(calls.delicate, at);
+      const bool is_delicate =
+          delicate != calls.delicate.end() &&
+          (turn % delicate_stride == 0 || calls.delicate.end() - delicate <= kLast);
       const std::size_t count = turn % stride == 0 ? traps.size() : is_delicate ? 1 : 0;
       for (Trap trap : std::span(traps).first(count)) {
         trap.at = at;

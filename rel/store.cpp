@@ -27,7 +27,7 @@ namespace {
 struct Effort {
   std::size_t power_cuts = 500;
   std::size_t log_cuts = 50;
-  std::int64_t call_stride = 60;
+  std::int64_t call_stride = 90;
   std::int64_t copy_stride = 30;
   std::size_t crowds = 20;
   std::size_t stops = 5;

@@ -20,9 +20,9 @@ std::string describe(const Trap& trap);
 Tally kill_at_every_change(const History& history);
 
 // Lets every `stride`-th call of each step fail, once or permanently, with EIO, ENOSPC and EDQUOT,
-// or process only half of its bytes; of the delicate calls (CallCounts), every (stride / 20)-th
-// fails once. A successful step must be done; a failed one must succeed when repeated without
-// faults, and be executed once.
+// or process only half of its bytes; of the delicate calls (CallCounts), every (stride / 20)-th and
+// each step's last two fail once. A successful step must be done; a failed one must succeed when
+// repeated without faults, and be executed once.
 Tally fail_at_calls(const History& history, std::int64_t stride);
 
 // Lets every `stride`-th call of a backup of the whole life fail, in each of the tried ways. A
