@@ -20,6 +20,7 @@
 #include "engine/copy.h"
 #include "engine/origin.h"  // IWYU pragma: export
 #include "reprise/environment.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 
 namespace reprise {
@@ -30,6 +31,10 @@ Result<SessionId> imported_id(std::string_view tool, std::string_view id,
                               UuidVersion new_ids = UuidVersion::v7);
 // Whether it has the form of such an id, which others are unlikely to have.
 bool is_imported_id(const SessionId& id);
+
+// The parts of this session's files that its source lists as separate sessions: abandoned branches
+// and sub-agents, archived ones included.
+Result<FoundSessions> find_branches(Source& source, const SessionId& id);
 
 struct ImportedSession {
   CopyOutcome outcome = CopyOutcome::unchanged;

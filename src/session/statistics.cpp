@@ -92,10 +92,7 @@ class StatisticsCollector {
   // Adds what is in the session's files besides it: abandoned branches, whose requests were made,
   // too, and sub-agents. What they share with the session is not counted again.
   Result<> add_branches(const SessionId& id) {
-    SessionQuery query{
-        .states = counted_states(), .id_prefix = cat(id.str(), ":"), .branches = true};
-    REPRISE_ASSIGN(const FoundSessions found,
-                   find_all_sessions(*source_->source, std::move(query)));
+    REPRISE_ASSIGN(const FoundSessions found, find_branches(*source_->source, id));
     add_damage(found.damage);
     std::vector<const SessionInfo*> added;
     for (const SessionInfo& info : found.sessions) {
