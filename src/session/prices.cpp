@@ -39,6 +39,7 @@ const std::vector<Price>& price_table() {
       {"gpt-6.1-terra", 1, 5, 0.05, 1.25, kGptLong, 2, 1.5},
       {"gpt-6-sol", 2, 10, 0.2, 2.5, kGptLong, 2, 1.5},
       {"gpt-6-luna", 0.1, 0.5, 0.01, 0.125, kGptLong, 2, 1.5},
+      {"echo"},  // built in
   };
   return table;
 }

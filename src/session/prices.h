@@ -21,7 +21,8 @@ struct Price {
   double long_output = 1;
 };
 
-// The standard prices published by the providers, without tiers and discounts.
+// The standard prices published by the providers, without tiers and discounts, and that of the
+// built-in model: nothing.
 struct PriceList {
   std::string_view as_of;
   std::span<const std::string_view> sources;

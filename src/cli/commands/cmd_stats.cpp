@@ -1,6 +1,7 @@
 // reprise stats: usage and cost of sessions.
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "base/terminal_text.h"
@@ -64,16 +65,11 @@ std::string cost_text(const StatisticsRow& row) {
 // " (model-a, model-b…)"; "" without models.
 std::string names_of(const std::set<std::string>& models) {
   constexpr std::size_t kShownMax = 3;
-  std::string names;
-  std::size_t shown = 0;
-  for (const std::string& model : models) {
-    if (shown++ == kShownMax) {
-      names += "…";
-      break;
-    }
-    names += cat(names.empty() ? "" : ", ", model);
+  if (models.empty()) {
+    return "";
   }
-  return names.empty() ? "" : cat(" (", names, ")");
+  return cat(" (", joined(std::views::take(models, kShownMax)),
+             models.size() > kShownMax ? "…" : "", ")");
 }
 
 std::int64_t tokens_of(const StatisticsRow& row) {
@@ -187,6 +183,8 @@ class Stats final : public Command {
         .field("by", by_.value_or("day"))
         .raw("rows", rows)
         .raw("total", total)
+        .raw("unpriced_models", json::array_of(std::vector(statistics.unpriced_models.begin(),
+                                                           statistics.unpriced_models.end())))
         .raw("prices", prices)
         .raw("damage", damage_document(statistics.damage))
         .close();
