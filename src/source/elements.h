@@ -11,7 +11,7 @@
 namespace reprise::source {
 
 // A larger element is damage.
-inline constexpr std::size_t kElementBytesMax = 24U << 20;
+inline constexpr std::size_t kElementBytesMax = 128U << 20;
 
 struct Element {
   JsonView json;        // an object, valid until the next one is read
