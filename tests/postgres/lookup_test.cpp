@@ -247,11 +247,15 @@ TEST_F(PostgresLookup, EveryListHasWhatIsThere) {
   const SessionState states[] = {SessionState::active, SessionState::closed, SessionState::archived,
                                  SessionState::trashed};
   const std::vector<std::vector<int>> chosen = {{0, 1}, {3}, {2, 1}, {0, 1, 2, 3}};
+  int turn = 0;
   for (const std::string title :
        {"%", "_", "\\", "\u00c4", "100%_ ", "title of 1", "7", "99", "e of", "zz", "zzz", "123"}) {
     for (const std::vector<int>& of : chosen) {
       for (const char* const mode : {"", "plan", "code"}) {
         for (const char* const folder : {"", "/1"}) {
+          if (++turn % 5 > 1) {
+            continue;  // no number of choices is a multiple of 5, so every pair of them is tried
+          }
           SessionQuery query{.states = {}, .title_contains = title, .limit = 200};
           std::string in;
           for (const int state : of) {
@@ -319,6 +323,7 @@ TEST_F(PostgresLookup, CopiesAreRightWhoeverRenamesSessions) {
       const auto store = open();
       while (!is_over) {
         EXPECT_TRUE(works(store->list({.title_contains = "nobody's"})));
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
     });
   }

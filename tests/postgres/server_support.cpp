@@ -70,7 +70,7 @@ std::string new_database() {
   std::string name = cat("d", new_tenant());
   std::erase(name, '-');
   const std::string shared = postgres_url("default");
-  run(shared, cat("CREATE DATABASE ", name));
+  run(shared, cat("CREATE DATABASE ", name, " STRATEGY FILE_COPY"));
   const std::size_t slash = shared.rfind('/');
   return cat(shared.substr(0, slash + 1), name, "?tenant=default");
 }

@@ -22,6 +22,8 @@
 namespace reprise::test {
 namespace {
 
+constexpr std::chrono::milliseconds kPause{10};  // leaves the server time for others
+
 // A database of version `version` with sessions a, b and c: c has the latest activity, then a, some
 // hours earlier.
 std::string database_of(std::int64_t version) {
@@ -188,6 +190,7 @@ TEST_P(PostgresUpgrade, TheTablesAreMigratedBesideWriters) {
       while (!is_over || written < 4) {
         run(url, change);
         ++written;
+        std::this_thread::sleep_for(kPause);
       }
     });
   }
@@ -232,6 +235,7 @@ TEST(PostgresOpening, NamesTheTransactionThatKeepsItFromAddingAColumn) {
     const std::string impatient = cat(url, "&options=-c%20lock_timeout%3D3s");
     while (!is_over) {
       run(impatient, "UPDATE reprise_heads SET head = head WHERE session_id = 'a'");
+      std::this_thread::sleep_for(kPause);
     }
   });
   const auto refused = open_store(url, {.busy_timeout = std::chrono::seconds(8)});
