@@ -325,7 +325,7 @@ std::vector<Message> random_record(std::mt19937& random) {
 TEST(RequestViewOfAnything, IsAcceptable) {
   const FakeProvider provider;
   const Session session = make_session("s");
-  for (std::uint32_t seed = 0; seed < 8'000; ++seed) {
+  for (std::uint32_t seed = 0; seed < 5'000; ++seed) {
     std::mt19937 random(seed);
     auto messages = random_record(random);
     messages.push_back(user("the question"));
