@@ -82,6 +82,11 @@ function(reprise_precompile name)
   target_precompile_headers(${name} PRIVATE ${pch_UNPARSED_ARGUMENTS})
 endfunction()
 
+# For targets in which commands spend little of their time. -O1 takes two thirds of the compile time of -O2.
+function(reprise_cold target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # For the targets of the library and the program: reprise_headers, except in the release build.
 function(reprise_precompiled target)
   if(CMAKE_BUILD_TYPE STREQUAL "Debug")

@@ -1,11 +1,11 @@
-# reprise_layer(NAME [OVER layer…] [THREADS] [UNSANITIZED filter] [USES library…] SOURCES file… [TESTS file…])
+# reprise_layer(NAME [OVER layer…] [COLD] [THREADS] [UNSANITIZED filter] [USES library…] SOURCES file… [TESTS file…])
 #
 # One object library per layer; all of them together are the library reprise::reprise. Its sources can
 # include the headers of the layer itself, of the layers OVER which it stands, and the public ones: no
-# others are in its include path. The tests of a layer are one program, NAME_test; THREADS (for all of
-# them) and UNSANITIZED as for reprise_test.
+# others are in its include path. COLD: see reprise_cold. The tests of a layer are one program, NAME_test;
+# THREADS (for all of them) and UNSANITIZED as for reprise_test.
 function(reprise_layer name)
-  cmake_parse_arguments(layer "THREADS" "UNSANITIZED" "OVER;USES;SOURCES;TESTS" ${ARGN})
+  cmake_parse_arguments(layer "COLD;THREADS" "UNSANITIZED" "OVER;USES;SOURCES;TESTS" ${ARGN})
   set(visible ${PROJECT_BINARY_DIR}/layers/${name}/src)
   file(REMOVE_RECURSE ${visible})
   file(MAKE_DIRECTORY ${visible})
@@ -17,6 +17,9 @@ function(reprise_layer name)
   reprise_join(reprise_${name} ${layer_SOURCES})
   target_link_libraries(reprise_${name} PRIVATE reprise_build_settings)
   reprise_precompiled(reprise_${name})
+  if(layer_COLD)
+    reprise_cold(reprise_${name})
+  endif()
   foreach(used ${layer_USES})
     target_link_libraries(reprise_${name} PRIVATE ${used})
   endforeach()
