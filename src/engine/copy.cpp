@@ -307,8 +307,8 @@ class Copy {
     REPRISE_ASSIGN(std::vector<Message> existing,
                    read_all(target_, id, {.from = at, .to = at.next(std::ssize(messages))}));
     Losses ignored;
-    return std::ranges::equal(messages, existing, [&](const Message& one, Message& other) {
-      return reduce(one, capabilities_, ignored) ==
+    return std::ranges::equal(messages, existing, [&](const Message& message, Message& other) {
+      return reduce(message, capabilities_, ignored) ==
              reduce(std::move(other), capabilities_, ignored);
     });
   }

@@ -12,15 +12,15 @@ namespace {
 
 std::size_t bytes_of(const StreamEvent& event) {
   return std::visit(
-      [](const auto& one) -> std::size_t {
-        if constexpr (requires { one.text.size(); }) {
-          return one.text.size();
-        } else if constexpr (requires { one.signature.size(); }) {
-          return one.signature.size();
-        } else if constexpr (requires { one.json.text(); }) {
-          return one.json.text().size();
-        } else if constexpr (requires { one.json.size(); }) {
-          return one.json.size();
+      [](const auto& piece) -> std::size_t {
+        if constexpr (requires { piece.text.size(); }) {
+          return piece.text.size();
+        } else if constexpr (requires { piece.signature.size(); }) {
+          return piece.signature.size();
+        } else if constexpr (requires { piece.json.text(); }) {
+          return piece.json.text().size();
+        } else if constexpr (requires { piece.json.size(); }) {
+          return piece.json.size();
         }
         return 0;
       },

@@ -82,24 +82,24 @@ std::vector<Block> GrowingBlocks::take(RawJson (*input_json)(std::string_view te
 
 void grow(GrowingBlocks& blocks, const StreamEvent& event) {
   std::visit(
-      [&blocks](const auto& one) {
-        using Kind = std::decay_t<decltype(one)>;
+      [&blocks](const auto& piece) {
+        using Kind = std::decay_t<decltype(piece)>;
         if constexpr (std::is_same_v<Kind, TextDelta>) {
-          if (!one.text.empty()) {
-            blocks.text(one.text);
+          if (!piece.text.empty()) {
+            blocks.text(piece.text);
           }
         } else if constexpr (std::is_same_v<Kind, ThinkingDelta>) {
-          if (!one.text.empty()) {
-            blocks.thinking(one.text);
+          if (!piece.text.empty()) {
+            blocks.thinking(piece.text);
           }
         } else if constexpr (std::is_same_v<Kind, ThinkingSignature>) {
-          blocks.signature(one.signature);
+          blocks.signature(piece.signature);
         } else if constexpr (std::is_same_v<Kind, ToolUseBegin>) {
-          blocks.tool_use(one.id, one.name);
+          blocks.tool_use(piece.id, piece.name);
         } else if constexpr (std::is_same_v<Kind, ToolInputDelta>) {
-          blocks.tool_input(one.json);
+          blocks.tool_input(piece.json);
         } else if constexpr (std::is_same_v<Kind, RawBlock>) {
-          blocks.raw(one.json);
+          blocks.raw(piece.json);
         }
       },
       event);

@@ -31,8 +31,8 @@ RefusedQuestions refused_questions(const Extra& session) {
   RefusedQuestions times;
   if (const RawJson* const field = json::find_field(session, kRefused); field != nullptr) {
     // Values of other programs are ignored.
-    JsonView(field->text()).each([&times](JsonView one) {
-      if (const auto time = parse_time(one.text()); time) {
+    JsonView(field->text()).each([&times](JsonView time_text) {
+      if (const auto time = parse_time(time_text.text()); time) {
         times.insert(*time);
       }
     });

@@ -59,16 +59,16 @@ std::vector<ToolUseBlock> calls_of(const Message& answer) {
 }
 
 void record_event(TurnRecorder& recorder, const StreamEvent& event) {
-  const auto record = [&recorder](const auto& one) {
-    using Kind = std::decay_t<decltype(one)>;
+  const auto record = [&recorder](const auto& piece) {
+    using Kind = std::decay_t<decltype(piece)>;
     if constexpr (std::is_same_v<Kind, TextDelta>) {
-      recorder.on_text(one.text);
+      recorder.on_text(piece.text);
     } else if constexpr (std::is_same_v<Kind, ThinkingDelta>) {
-      recorder.on_thinking(one.text);
+      recorder.on_thinking(piece.text);
     } else if constexpr (std::is_same_v<Kind, RawBlock>) {
-      recorder.on_raw(one.json);
+      recorder.on_raw(piece.json);
     } else if constexpr (std::is_same_v<Kind, UsageReport>) {
-      recorder.on_usage(one.usage);
+      recorder.on_usage(piece.usage);
     }
   };
   std::visit(record, event);

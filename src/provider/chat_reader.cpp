@@ -99,7 +99,7 @@ class Details {
 
   void merge(Detail& detail, std::string_view name, std::string_view value) {
     const auto existing = std::ranges::find(
-        detail.fields, name, [](const auto& one) { return std::string_view(one.first); });
+        detail.fields, name, [](const auto& field) { return std::string_view(field.first); });
     const bool is_text = name == "text" || name == "summary" || name == "data";
     if (existing == detail.fields.end()) {
       if (detail.fields.size() < kDetailFieldsMax) {

@@ -107,8 +107,8 @@ Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Reque
 Error with_suggestions(Error error, std::string_view model, const std::vector<ModelInfo>& offered) {
   std::vector<std::string_view> ids;
   ids.reserve(offered.size());
-  for (const ModelInfo& one : offered) {
-    ids.push_back(one.id);
+  for (const ModelInfo& listed : offered) {
+    ids.push_back(listed.id);
   }
   std::string_view gap = ", such as ";
   for (const std::string_view id : nearest_few(model, ids, kSimilarModels)) {
@@ -128,13 +128,13 @@ std::vector<LocalServer> probe_local_ports(std::span<const KnownPort> ports,
     probes.push_back(std::async(std::launch::async | std::launch::deferred, probe_port, port,
                                 timeout, late.get_token()));
   }
-  for (const auto& one : probes) {
-    (void)one.wait_until(deadline);  // late ones are detected below
+  for (const auto& probe : probes) {
+    (void)probe.wait_until(deadline);  // late ones are detected below
   }
   late.request_stop();
   std::vector<LocalServer> found;
-  for (auto& one : probes) {
-    if (auto server = one.get(); server) {
+  for (auto& probe : probes) {
+    if (auto server = probe.get(); server) {
       found.push_back(*std::move(server));
     }
   }

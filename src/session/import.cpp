@@ -333,11 +333,7 @@ class Import {
 
   // Imports what the tool lists as its branches, and the sub-agents in the same file.
   Result<> add_branches(ImportedSession& imported, const SessionIds& listed) {
-    SessionQuery query{
-        .states = {SessionState::active, SessionState::closed, SessionState::archived},
-        .id_prefix = cat(info_.id.str(), ":")};
-    query.branches = true;
-    REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(source_, std::move(query)));
+    REPRISE_ASSIGN(const FoundSessions found, find_branches(source_, info_.id));
     for (const Damage& part : found.damage) {
       imported.damage.push_back(cat(part.where, ": ", part.reason));
     }
@@ -348,9 +344,9 @@ class Import {
       }
       Import import(source_, tool_, target_, branch, stop_);
       import.stored_ = stored_;
-      REPRISE_ASSIGN(ImportedSession one, import.run());
-      imported.messages += one.messages;
-      for (std::string& part : one.damage) {  // most is in shared lines
+      REPRISE_ASSIGN(ImportedSession branch_import, import.run());
+      imported.messages += branch_import.messages;
+      for (std::string& part : branch_import.damage) {  // most is in shared lines
         if (reported.insert(part).second) {
           imported.damage.push_back(std::move(part));
         }
@@ -469,9 +465,9 @@ class Import {
     REPRISE_ASSIGN(SessionId parent, id_in(target_, tool_, info_.forked_from->session.str()));
     Seq shared;
     stored_.push_back(parent);
-    for (const SessionId& one : stored_) {
-      REPRISE_ASSIGN(const Seq same, count_shared(one));
-      parent = same > shared ? one : parent;
+    for (const SessionId& candidate : stored_) {
+      REPRISE_ASSIGN(const Seq same, count_shared(candidate));
+      parent = same > shared ? candidate : parent;
       shared = std::max(shared, same);
     }
     if (shared == session->info.head) {
@@ -598,6 +594,13 @@ bool is_imported_id(const SessionId& id) {
           (text[kVersionAt] == '4' && text.substr(kNodeAt) == node_of(text)));
 }
 
+Result<FoundSessions> find_branches(Source& source, const SessionId& id) {
+  return find_all_sessions(
+      source, {.states = {SessionState::active, SessionState::closed, SessionState::archived},
+               .id_prefix = cat(id.str(), ":"),
+               .branches = true});
+}
+
 Result<> ImportedMessages::list(SessionQuery query) {
   query.states = {SessionState::active, SessionState::closed, SessionState::archived};
   REPRISE_ASSIGN(FoundSessions found, find_all_sessions(source_, std::move(query)));
@@ -671,7 +674,7 @@ void import_sessions(const ForeignSessions& all, Store& target, const ImportSink
     running.pop_front();
   };
   for (const SessionInfo& info : all.sessions) {
-    const auto shares = [](const SessionInfo& one) { return one.forked_from.has_value(); };
+    const auto shares = [](const SessionInfo& session) { return session.forked_from.has_value(); };
     while (running.size() >= at_once ||
            (!running.empty() && (shares(info) || shares(*running.back().info)))) {
       wait_for_first();

@@ -43,14 +43,14 @@ const NamedBranch* NamedBranches::find(std::string_view name) const {
   return found == by_name_.end() ? nullptr : &all_[found->second];
 }
 
-Result<Session> session_of_branch(Session whole, const NamedBranch& named) {
-  SessionInfo& info = whole.info;
+Result<Session> session_of_branch(Session session, const NamedBranch& named) {
+  SessionInfo& info = session.info;
   const SessionId id = info.id;
   REPRISE_ASSIGN(info.id, SessionId::parse(cat(id.str(), kBranchSeparator, named.name)));
   info.head = Seq{named.branch.size};
   info.forked_from = ForkOrigin{id, Seq{named.branch.shared}};
-  whole.usage = {};
-  return whole;
+  session.usage = {};
+  return session;
 }
 
 std::optional<BranchId> split_branch_id(const SessionId& id, std::size_t before) {

@@ -42,7 +42,7 @@ class NamedBranches {
 
 // The fork for an abandoned branch: the whole session with its own id, length and origin, and
 // without usage.
-Result<Session> session_of_branch(Session whole, const NamedBranch& named);
+Result<Session> session_of_branch(Session session, const NamedBranch& named);
 
 // The messages of the current branch, or of an abandoned one.
 class BranchMessages {

@@ -27,7 +27,7 @@ class DocumentTool final : public Tool {
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
     find_files(report);
-    std::vector<Listed> all;
+    std::vector<Listed> sessions;
     for (const auto& [id, file] : files_) {
       HeadState state;
       state.add_file(file);
@@ -39,14 +39,14 @@ class DocumentTool final : public Tool {
         continue;
       }
       if (const auto& info = head->info) {
-        all.push_back({*info, head->is_child});
+        sessions.push_back({*info, head->is_child});
       }
     }
     cache_.save([&](std::string_view id) {
       const auto session = SessionId::parse(id);
       return session && files_.contains(*session);
     });
-    return all;
+    return sessions;
   }
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {

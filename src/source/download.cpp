@@ -34,8 +34,8 @@ Result<bool> is_zip(const fs::path& file) {
 
 Result<std::vector<ZipReader::Entry>> parts_of_zip(const ZipReader& zip, Download::IsPart is_part) {
   REPRISE_ASSIGN(std::vector<ZipReader::Entry> entries, zip.files());
-  std::erase_if(entries,
-                [&](const ZipReader::Entry& one) { return !is_part(last_component(one.name)); });
+  std::erase_if(
+      entries, [&](const ZipReader::Entry& entry) { return !is_part(last_component(entry.name)); });
   std::ranges::sort(entries, {}, &ZipReader::Entry::name);
   return entries;
 }
@@ -133,8 +133,8 @@ Result<> Download::open_zip(IsPart is_part) {
         entry, [&](std::string_view piece) { return write_all(fd.get(), piece, copy); }));
     parts_.push_back({fs::path(cat(location_.native(), "/", entry.name)), std::move(fd)});
   }
-  REPRISE_ASSIGN(auto all, reader.files());
-  zip_ = std::make_unique<Zip>(std::move(reader), std::move(all));
+  REPRISE_ASSIGN(auto files, reader.files());
+  zip_ = std::make_unique<Zip>(std::move(reader), std::move(files));
   return {};
 }
 

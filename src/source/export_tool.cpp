@@ -39,12 +39,12 @@ class ExportTool final : public Tool {
   Result<std::vector<Listed>> list(ReadReport& report) override {
     REPRISE_TRY(refresh());
     report = report_;
-    std::vector<Listed> all;
-    all.reserve(index_.size());
+    std::vector<Listed> sessions;
+    sessions.reserve(index_.size());
     for (const auto& [id, conversation] : index_) {
-      all.push_back({conversation.info});
+      sessions.push_back({conversation.info});
     }
-    return all;
+    return sessions;
   }
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
@@ -62,11 +62,11 @@ class ExportTool final : public Tool {
 
  private:
   std::string state() const {
-    std::string all = state_text(location_);
+    std::string states = state_text(location_);
     for (const Download::Part& part : download_ ? download_->parts() : no_parts_) {
-      all += state_text(part.file);
+      states += state_text(part.file);
     }
-    return all;
+    return states;
   }
 
   // Indexes the files again if they have changed, or if that failed.
@@ -87,20 +87,20 @@ class ExportTool final : public Tool {
     return {};
   }
 
-  Result<> index(std::size_t part) {
-    const Download::Part& one = download_->parts()[part];
+  Result<> index(std::size_t number) {
+    const Download::Part& part = download_->parts()[number];
     std::string beginning(kFormBytes, '\0');
-    REPRISE_ASSIGN(const std::size_t got, read_at(one.fd.get(), beginning, 0, one.file));
+    REPRISE_ASSIGN(const std::size_t got, read_at(part.fd.get(), beginning, 0, part.file));
     has_lines_.push_back(is_of_lines(form_, std::string_view(beginning).substr(0, got)));
     if (has_lines_.back()) {
-      return form_.lines.each(one.fd.get(), {one.file}, report_, [&](const LinesElement& lines) {
-        add(lines.text, {part, lines.at, lines.bytes});
+      return form_.lines.each(part.fd.get(), {part.file}, report_, [&](const LinesElement& lines) {
+        add(lines.text, {number, lines.at, lines.bytes});
       });
     }
-    return for_each_element(one.fd.get(), one.file, form_.member, report_,
+    return for_each_element(part.fd.get(), part.file, form_.member, report_,
                             [&](const Element& element) {
                               add(std::make_shared<const std::string>(element.json.raw()),
-                                  {part, element.at, element.bytes()});
+                                  {number, element.at, element.bytes()});
                               return Flow::proceed;
                             });
   }

@@ -188,7 +188,7 @@ void CopyIndex::update() {
       }
     });
   }
-  std::erase_if(copies, [](const auto& some) { return some.second.size() == 1; });
+  std::erase_if(copies, [](const auto& entry) { return entry.second.size() == 1; });
   const std::lock_guard lock(mutex_);
   copies_ = std::move(copies);
   indexed_listing_ = listing;
@@ -220,10 +220,10 @@ std::optional<CopiedFrom> CopyIndex::find_copied_from(const Located& located) {
     const std::lock_guard lock(mutex_);
     known_copies_[key] = {state, found};
   }
-  const auto one = std::ranges::find(found->sessions, located.id, &Located::id);
-  return one == found->sessions.end()
+  const auto copy = std::ranges::find(found->sessions, located.id, &Located::id);
+  return copy == found->sessions.end()
              ? std::nullopt
-             : found->copied_from[static_cast<std::size_t>(one - found->sessions.begin())];
+             : found->copied_from[static_cast<std::size_t>(copy - found->sessions.begin())];
 }
 
 HeadState CopyIndex::state_of(const std::vector<Located>& copies) {

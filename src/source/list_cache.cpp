@@ -320,13 +320,13 @@ std::string ListCache::format() const {
       entries.text().resize(begin);
     }
   }
-  Writer all;
-  all.text() = kBegin;
-  all.put(source_);
-  all.put(count);
-  all.text() += entries.text();
-  all.text() += hash_of_words(all.text());
-  return std::move(all.text());
+  Writer file;
+  file.text() = kBegin;
+  file.put(source_);
+  file.put(count);
+  file.text() += entries.text();
+  file.text() += hash_of_words(file.text());
+  return std::move(file.text());
 }
 
 void ListCache::save(const std::function<bool(std::string_view id)>& is_present) {

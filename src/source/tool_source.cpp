@@ -70,16 +70,16 @@ class ToolSource final : public Source, public TodoReader {
       }
     };
     // Only the branches of one session are queried: no need to list the others.
-    const auto whole = session_in_prefix(query);
-    std::vector<Listed> all;
-    if (whole) {
-      for (Session& branch : branches_of(*whole, report)) {
+    const auto session = session_in_prefix(query);
+    std::vector<Listed> sessions;
+    if (session) {
+      for (Session& branch : branches_of(*session, report)) {
         take(branch.info);
       }
     } else {
-      REPRISE_ASSIGN(all, tool_->list(report));
+      REPRISE_ASSIGN(sessions, tool_->list(report));
     }
-    for (Listed& listed : all) {
+    for (Listed& listed : sessions) {
       const std::string& id = listed.info.id.str();
       const bool may_match =
           id.starts_with(query.id_prefix) || query.id_prefix.starts_with(cat(id, kBranchSeparator));

@@ -181,13 +181,13 @@ void count_messages(Transcript& transcript) {
     transcript.session.info.forked_from = ForkOrigin{*transcript.fork_of, Seq{inherited}};
   }
   std::map<std::string, const Usage*> by_request;
-  const auto count = [&](std::uint32_t usage) {
-    const Usage& one = transcript.usages[usage - 1];
-    const Usage*& counted = by_request[one.request_id];
-    if (one.request_id.empty()) {
-      store::add_usage(transcript.session.usage, one);
-    } else if (counted == nullptr || counted->output <= one.output) {
-      counted = &one;
+  const auto count = [&](std::uint32_t number) {
+    const Usage& usage = transcript.usages[number - 1];
+    const Usage*& counted = by_request[usage.request_id];
+    if (usage.request_id.empty()) {
+      store::add_usage(transcript.session.usage, usage);
+    } else if (counted == nullptr || counted->output <= usage.output) {
+      counted = &usage;
     }
   };
   for (const std::uint32_t index : branch.nodes) {
@@ -352,19 +352,19 @@ std::vector<Located> locate_files(const std::filesystem::path& location, const F
         [&](const std::filesystem::path& file) { return layout.is_session(file, location); },
         report);
   }
-  std::vector<Located> all;
-  all.reserve(files.size());
+  std::vector<Located> sessions;
+  sessions.reserve(files.size());
   for (std::filesystem::path& file : files) {
     const auto [name, is_child] = layout.name(file);
     if (auto id = SessionId::parse(name)) {
-      Located& one =
-          all.emplace_back(Located{.id = *std::move(id), .parts = {}, .is_child = is_child});
-      one.parts.push_back({.file = std::move(file)});
+      Located& located =
+          sessions.emplace_back(Located{.id = *std::move(id), .parts = {}, .is_child = is_child});
+      located.parts.push_back({.file = std::move(file)});
     } else {
       add_damage(report, {file.native(), id.error().message, ""});
     }
   }
-  return all;
+  return sessions;
 }
 
 Result<Transcript> read_ends(const JsonlTool& tool, const Located& located) {

@@ -105,14 +105,14 @@ class TranscriptSource final : public Source, public OriginalReader {
         matching.push_back(std::move(info));
       }
     };
-    const std::shared_ptr<const Listing> all = locate_for(query, report);
+    const std::shared_ptr<const Listing> listing = locate_for(query, report);
     const auto check = [&](const Located& located, const Result<>& taken) {
       if (!taken && taken.error().code != Code::not_found) {  // else it was removed meanwhile
         add_damage(report, {located.parts.front().file.native(), taken.error().message, ""});
       }
     };
     std::vector<ListedHead> listed;
-    for (const Located& located : all->sessions) {
+    for (const Located& located : listing->sessions) {
       if (!may_be_listed(located, query)) {
         continue;
       }
@@ -123,22 +123,23 @@ class TranscriptSource final : public Source, public OriginalReader {
       }
     }
     find_heads(listed);
-    for (ListedHead& one : listed) {
-      for (Damage& damage : one.report.damage) {
+    for (ListedHead& session : listed) {
+      for (Damage& damage : session.report.damage) {
         add_damage(report, std::move(damage));
       }
-      check(*one.located, one.head ? Result<>() : std::unexpected(one.head.error()));
-      if (!one.head || !(*one.head)->info || ((*one.head)->is_child && !query.children)) {
+      check(*session.located, session.head ? Result<>() : std::unexpected(session.head.error()));
+      if (!session.head || !(*session.head)->info ||
+          ((*session.head)->is_child && !query.children)) {
         continue;
       }
-      SharedHead head = *std::move(one.head);
-      check(*one.located, note_fork(*one.located, head));
+      SharedHead head = *std::move(session.head);
+      check(*session.located, note_fork(*session.located, head));
       if (const auto& info = head->info) {
         take(SharedInfo(head, &*info));
       }
     }
     if (!query.branches) {  // branches need the whole files
-      save_cache(*all);
+      save_cache(*listing);
     }
     SessionPage page = store::make_page(matching, query);
     page.damage = std::move(report.damage);
@@ -357,8 +358,8 @@ class TranscriptSource final : public Source, public OriginalReader {
                      : ListCache::share(*state, std::move(head));
   }
 
-  void save_cache(const Listing& all) {
-    cache_.save([&](std::string_view id) { return all.by_id.contains(id); });
+  void save_cache(const Listing& listing) {
+    cache_.save([&](std::string_view id) { return listing.by_id.contains(id); });
   }
 
   // Lists a session with its branches and the sub-agents in the same file.

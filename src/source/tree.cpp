@@ -124,10 +124,10 @@ std::vector<std::uint32_t> Tree::path_to(std::uint32_t leaf, std::uint32_t fork)
   std::uint32_t child = kNone;
   for (std::uint32_t at = leaf; at != fork; at = links_[at].parent) {
     // Results of parallel calls: only one of them leads to the leaf.
-    for (std::uint32_t one = links_[at].last_result; one != kNone;
-         one = links_[one].result_before) {
-      if (one != child) {
-        path.push_back(one);
+    for (std::uint32_t result = links_[at].last_result; result != kNone;
+         result = links_[result].result_before) {
+      if (result != child) {
+        path.push_back(result);
       }
     }
     if (links_[at].parent != fork || fork == kNone || !is_result_of_call(at)) {
@@ -292,9 +292,9 @@ class Tree::Paths {
     return tree_.nodes_[at].is_message ? at : calls_[at].first_result;
   }
 
-  bool is_same_group(std::uint32_t one, std::uint32_t other) const {
-    return one != kNone && other != kNone && tree_.nodes_[one].group != 0 &&
-           tree_.nodes_[one].group == tree_.nodes_[other].group;
+  bool is_same_group(std::uint32_t a, std::uint32_t b) const {
+    return a != kNone && b != kNone && tree_.nodes_[a].group != 0 &&
+           tree_.nodes_[a].group == tree_.nodes_[b].group;
   }
 
   // The current branch's messages that begin before a node.
@@ -347,7 +347,7 @@ std::vector<AbandonedBranch> Tree::abandoned_branches() const {
   if (!abandoned.empty()) {
     const Branch current = branch_of(used_path);
     const Paths paths(*this, *used, current);
-    std::ranges::for_each(abandoned, [&](AbandonedBranch& one) { paths.measure(one); });
+    std::ranges::for_each(abandoned, [&](AbandonedBranch& branch) { paths.measure(branch); });
   }
   return abandoned;
 }

@@ -13,20 +13,21 @@ std::string spell(const std::vector<Message>& messages) {
     out += cat(out.empty() ? "" : " | ", message.role, ":");
     for (const Block& block : message.blocks) {
       out += std::visit(
-          [](const auto& one) {
-            using Kind = std::decay_t<decltype(one)>;
+          [](const auto& content) {
+            using Kind = std::decay_t<decltype(content)>;
             if constexpr (std::is_same_v<Kind, ToolUseBlock>) {
-              return cat(" call ", one.id, one.input.text());
+              return cat(" call ", content.id, content.input.text());
             } else if constexpr (std::is_same_v<Kind, ToolResultBlock>) {
-              return cat(one.is_error ? " error " : " result ", one.tool_use_id, "=", one.text);
+              return cat(content.is_error ? " error " : " result ", content.tool_use_id, "=",
+                         content.text);
             } else if constexpr (std::is_same_v<Kind, ImageBlock>) {
-              return cat(" image ", one.url);
+              return cat(" image ", content.url);
             } else if constexpr (std::is_same_v<Kind, UnknownBlock>) {
-              return cat(" raw ", one.json.text());
+              return cat(" raw ", content.json.text());
             } else if constexpr (std::is_same_v<Kind, ThinkingBlock>) {
-              return cat(" (", one.text, ")");
+              return cat(" (", content.text, ")");
             } else {
-              return cat(" ", one.text);
+              return cat(" ", content.text);
             }
           },
           block);

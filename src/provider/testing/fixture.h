@@ -130,7 +130,7 @@ class FakeTransport final : public http::Transport {
 class EventLog {
  public:
   void operator()(const StreamEvent& event) {
-    std::visit([this](const auto& one) { add(one); }, event);
+    std::visit([this](const auto& alternative) { add(alternative); }, event);
   }
   const std::vector<std::string>& lines() const { return lines_; }
 

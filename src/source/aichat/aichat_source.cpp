@@ -256,9 +256,9 @@ Result<std::shared_ptr<OpenSession>> open_aichat_file(const fs::path& file) {
     return aichat::open_log(aichat_id(file), file);
   }
   REPRISE_ASSIGN(const auto text, read_document(file));
-  auto all = std::make_shared<AichatMessages>();
-  REPRISE_ASSIGN(all->json, json_of_yaml(*text));
-  const JsonView json(all->json.text());
+  auto stored = std::make_shared<AichatMessages>();
+  REPRISE_ASSIGN(stored->json, json_of_yaml(*text));
+  const JsonView json(stored->json.text());
   if (!json["model"] || !json["messages"].is(json::Kind::array)) {
     return fail(Code::corrupt, "not a session of aichat");
   }
@@ -273,10 +273,10 @@ Result<std::shared_ptr<OpenSession>> open_aichat_file(const fs::path& file) {
   add_unknown_members(open->session.extra, kAichat, json, {"messages", "compressed_messages"});
   const auto take = [&](JsonView message) {
     const bool has_calls = message["role"].text() == role::kTool;
-    Node node{.at = static_cast<std::int64_t>(all->messages.size())};
+    Node node{.at = static_cast<std::int64_t>(stored->messages.size())};
     node.is_message = true;
     node.is_injected = message["role"].text() == role::kSystem;
-    all->messages.push_back(message);
+    stored->messages.push_back(message);
     open->tree.add(node, message.raw());
     if (has_calls) {
       node.detail = 1;
@@ -295,11 +295,11 @@ Result<std::shared_ptr<OpenSession>> open_aichat_file(const fs::path& file) {
     info.title = title_of(file.stem().native());
   }
   count_messages(*open);
-  open->message = [all, provider = info.provider,
+  open->message = [stored, provider = info.provider,
                    name = info.model](std::span<const Node> nodes) -> Result<Message> {
     const Node& node = nodes.front();
-    Message message = message_of_aichat(all->messages[static_cast<std::size_t>(node.at)], node.at,
-                                        node.detail == 1);
+    Message message = message_of_aichat(stored->messages[static_cast<std::size_t>(node.at)],
+                                        node.at, node.detail == 1);
     if (message.role == role::kAssistant) {
       message.provider = provider;
       message.model = name;

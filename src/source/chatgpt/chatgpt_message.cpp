@@ -37,7 +37,7 @@ std::string shown_of(std::string_view mark) {
   const auto list = RawJson::parse(std::string(mark));
   std::vector<std::string> texts;
   if (list) {
-    JsonView(list->text()).each([&](JsonView one) { texts.push_back(one.text()); });
+    JsonView(list->text()).each([&](JsonView text) { texts.push_back(text.text()); });
   }
   return texts.size() > 1 ? texts[1] : "";
 }
@@ -186,9 +186,9 @@ Result<> add_content(JsonView content, JsonView metadata, Message& message,
 
 // Attached files that are no images, which have a part of their own.
 void add_files(JsonView attachments, std::vector<Block>& blocks) {
-  attachments.each([&](JsonView one) {
-    if (!one["mime_type"].text().starts_with("image/")) {
-      blocks.emplace_back(UnknownBlock{"attachment", raw_of(one)});
+  attachments.each([&](JsonView attachment) {
+    if (!attachment["mime_type"].text().starts_with("image/")) {
+      blocks.emplace_back(UnknownBlock{"attachment", raw_of(attachment)});
     }
   });
 }

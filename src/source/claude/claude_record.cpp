@@ -173,19 +173,19 @@ Usage usage_of(const Line& line) {
 }
 
 Message message_of(std::span<const Piece> pieces) {
-  std::vector<Line> all;
-  all.reserve(pieces.size());
+  std::vector<Line> parsed;
+  parsed.reserve(pieces.size());
   for (const Piece& piece : pieces) {
-    all.emplace_back(piece.json);
+    parsed.emplace_back(piece.json);
   }
-  const Line& first = all.front();
+  const Line& first = parsed.front();
   Message message{.role = std::string(pieces.front().node.is_result ? role::kTool
                                       : first.type == "user"        ? role::kUser
                                                                     : role::kAssistant),
                   .created_at = time_of(first.time).value_or(Time{})};
   std::string lines = "[";
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const Line& line = all[i];
+    const Line& line = parsed[i];
     if (!add_old_line(line, message.blocks)) {
       if (line.content.is(json::Kind::string)) {
         message.blocks.emplace_back(TextBlock{line.content.text(), {}});

@@ -85,11 +85,11 @@ class ClaudeIndexer final : public Indexer {
 
   void finish() override {
     std::string& title = into_.session.info.title;
-    for (const std::string_view one :
+    for (const std::string_view candidate :
          {std::string_view(titles_.custom), std::string_view(titles_.ai), own_summary(),
           std::string_view(titles_.first)}) {
       if (title.empty()) {
-        title = title_of(one);
+        title = title_of(candidate);
       }
     }
     for (const auto& [name, agent] : agents_) {
@@ -142,9 +142,9 @@ class ClaudeIndexer final : public Indexer {
 
   // The last one of this session: a file may have those of others.
   std::string_view own_summary() const {
-    for (const Titles::Summary& one : titles_.summaries | std::views::reverse) {
-      if (one.leaf == 0 || into_.tree.find(one.leaf) || !into_.is_whole) {
-        return one.text;
+    for (const Titles::Summary& summary : titles_.summaries | std::views::reverse) {
+      if (summary.leaf == 0 || into_.tree.find(summary.leaf) || !into_.is_whole) {
+        return summary.text;
       }
     }
     return "";

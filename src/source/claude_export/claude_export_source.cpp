@@ -60,7 +60,8 @@ Message message_of_export(JsonView json) {
   Message message{
       .role = std::string(json["sender"].text() == "human" ? role::kUser : role::kAssistant),
       .created_at = sniffed_time(json["created_at"]).value_or(Time{})};
-  json["attachments"].each([&](JsonView one) { add_attachment(one, message.blocks); });
+  json["attachments"].each(
+      [&](JsonView attachment) { add_attachment(attachment, message.blocks); });
   const std::size_t attached = message.blocks.size();
   json["content"].each([&](JsonView block) { add_content_block(block, message.blocks); });
   if (message.blocks.size() == attached && !json["text"].text().empty()) {

@@ -45,8 +45,8 @@ std::string text_of_results(JsonView content, bool& has_failed, std::vector<Bloc
       return;
     }
     const JsonView result = part["text"] ? part["text"] : part["result"];
-    const std::string one = result ? text_or_json(result) : text_or_json(part["error"]);
-    text += cat(text.empty() ? "" : "\n", one);
+    const std::string piece = result ? text_or_json(result) : text_or_json(part["error"]);
+    text += cat(text.empty() ? "" : "\n", piece);
     has_failed = has_failed || part["success"].raw() == "false";
   });
   return text;

@@ -146,16 +146,16 @@ const ThreadFiles::Thread* ThreadFiles::thread(std::string_view id) const {
 }
 
 std::vector<Located> ThreadFiles::sessions() const {
-  std::vector<Located> all;
+  std::vector<Located> sessions;
   for (const Thread& thread : threads_) {
     Located located{.id = thread.id, .parts = {{.file = thread.files.back()}}};
     located.is_archived = thread.is_archived;
     if (const auto name = names_.find(thread.id.str()); name != names_.end()) {
       located.title = name->second;
     }
-    all.push_back(std::move(located));
+    sessions.push_back(std::move(located));
   }
-  return all;
+  return sessions;
 }
 
 Result<> ThreadFiles::add_with_base(const FilePart& part, int depth, std::vector<FilePart>& parts,

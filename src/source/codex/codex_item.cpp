@@ -28,8 +28,8 @@ constexpr std::string_view kProgramTexts[] = {"<environment_context>",
                                               "<user_shell_command>",
                                               "<INSTRUCTIONS>"};
 
-bool is_one_of(std::string_view text, std::span<const std::string_view> all) {
-  return std::ranges::find(all, text) != all.end();
+bool is_one_of(std::string_view text, std::span<const std::string_view> values) {
+  return std::ranges::find(values, text) != values.end();
 }
 
 constexpr std::string_view kCalls[] = {

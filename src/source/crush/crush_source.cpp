@@ -185,11 +185,11 @@ void subtract_children(Database& database, std::string_view id, OpenSession& ope
 std::vector<Todo> todos_of_row(const Row& row) {
   std::vector<Todo> todos;
   const std::string list = json_column(row, "todos");
-  JsonView(list).each([&](JsonView one) {
-    const auto status = parse_todo_status(one["status"].text());
-    todos.push_back({one["content"].text(),
+  JsonView(list).each([&](JsonView todo) {
+    const auto status = parse_todo_status(todo["status"].text());
+    todos.push_back({todo["content"].text(),
                      status.value_or(TodoStatus::pending),
-                     one["active_form"].text(),
+                     todo["active_form"].text(),
                      {}});
   });
   return todos;
@@ -251,9 +251,9 @@ Result<std::vector<Project>> listed_projects(const fs::path& file) {
   REPRISE_ASSIGN(const RawJson json, RawJson::parse(*text));
   std::vector<Project> projects;
   const JsonView root(json.text());
-  (root.is(json::Kind::array) ? root : root["projects"]).each([&](JsonView one) {
-    const std::string path = one["path"].text();
-    const std::string data = one["data_dir"].text();
+  (root.is(json::Kind::array) ? root : root["projects"]).each([&](JsonView project) {
+    const std::string path = project["path"].text();
+    const std::string data = project["data_dir"].text();
     const fs::path folder = fs::path(path) / (data.empty() ? std::string(kDataFolder) : data);
     const fs::path database = folder.lexically_normal() / "crush.db";
     // Projects in subfolders may have the same one.
@@ -298,7 +298,7 @@ class CrushTool final : public Tool {
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
     REPRISE_TRY(refresh_projects());
-    std::vector<Listed> all;
+    std::vector<Listed> sessions;
     std::set<SessionId> ids;
     for (Project& project : projects_) {
       const auto database = project.database.refresh();
@@ -311,17 +311,17 @@ class CrushTool final : public Tool {
       }
       std::map<std::string, std::int64_t> counts =
           count_rows(*(*database), "messages", "session_id", report);
-      for_each_row((*database)->select("sessions", kCrushSession, ""), "sessions", report,
-                   [&](Row& row) {
-                     SessionInfo info = crush_session(row, project).info;
-                     info.head = Seq{counts[row.text("id")]};
-                     // Sessions that only generate titles are internal.
-                     if (!row.text("id").starts_with(kTitlePrefix) && ids.insert(info.id).second) {
-                       all.push_back({std::move(info), !row.text("parent_session_id").empty()});
-                     }
-                   });
+      for_each_row(
+          (*database)->select("sessions", kCrushSession, ""), "sessions", report, [&](Row& row) {
+            SessionInfo info = crush_session(row, project).info;
+            info.head = Seq{counts[row.text("id")]};
+            // Sessions that only generate titles are internal.
+            if (!row.text("id").starts_with(kTitlePrefix) && ids.insert(info.id).second) {
+              sessions.push_back({std::move(info), !row.text("parent_session_id").empty()});
+            }
+          });
     }
-    return all;
+    return sessions;
   }
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {

@@ -78,8 +78,8 @@ class ExportedSource final : public Source,
     if (!done && !is_over) {
       return std::unexpected(done.error());
     }
-    for (auto one = backwards.rbegin(); one != backwards.rend(); ++one) {
-      if (sink(std::move(*one)) == Flow::stop) {
+    for (auto message = backwards.rbegin(); message != backwards.rend(); ++message) {
+      if (sink(std::move(*message)) == Flow::stop) {
         break;
       }
     }
@@ -96,11 +96,11 @@ class ExportedSource final : public Source,
     REPRISE_ASSIGN(const Known known, get_known(id));
     std::optional<std::string> found;
     const auto done =
-        read_export(known.file, {.on_artefact = [&](ExportedArtefact&& one) -> Result<> {
-                      if (one.step != step || one.name != name) {
+        read_export(known.file, {.on_artefact = [&](ExportedArtefact&& artefact) -> Result<> {
+                      if (artefact.step != step || artefact.name != name) {
                         return {};
                       }
-                      found = std::move(one.bytes);
+                      found = std::move(artefact.bytes);
                       return std::unexpected(enough());
                     }});
     return done || found ? Result<std::optional<std::string>>(std::move(found))
@@ -110,11 +110,11 @@ class ExportedSource final : public Source,
   Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
     REPRISE_ASSIGN(const Known known, get_known(id));
     std::vector<Entry> entries;
-    REPRISE_TRY(read_export(known.file, {.on_artefact = [&](ExportedArtefact&& one) -> Result<> {
-                              entries.push_back(
-                                  {one.step, std::move(one.name), std::ssize(one.bytes)});
-                              return {};
-                            }}));
+    REPRISE_TRY(read_export(
+        known.file, {.on_artefact = [&](ExportedArtefact&& artefact) -> Result<> {
+          entries.push_back({artefact.step, std::move(artefact.name), std::ssize(artefact.bytes)});
+          return {};
+        }}));
     return entries;
   }
 
@@ -147,8 +147,8 @@ class ExportedSource final : public Source,
     std::map<std::string, Known, std::less<>> now;
     for (const fs::path& file : files_) {
       const auto state = state_of_file(file);
-      const auto old =
-          std::ranges::find_if(known_, [&](const auto& one) { return one.second.file == file; });
+      const auto old = std::ranges::find_if(
+          known_, [&](const auto& entry) { return entry.second.file == file; });
       if (state && old != known_.end() && old->second.state == *state) {
         now.insert_or_assign(old->first, std::move(old->second));
         continue;

@@ -59,10 +59,10 @@ void add_content(JsonView content, std::vector<Block>& blocks) {
 std::string text_of(JsonView content) {
   std::string text;
   each_part(content, [&](JsonView part) {
-    const std::string one = part.is(json::Kind::string) ? part.text()
-                            : is_true(part["thought"])  ? ""
-                                                        : part["text"].text();
-    text += cat(text.empty() || one.empty() ? "" : "\n", one);
+    const std::string piece = part.is(json::Kind::string) ? part.text()
+                              : is_true(part["thought"])  ? ""
+                                                          : part["text"].text();
+    text += cat(text.empty() || piece.empty() ? "" : "\n", piece);
   });
   return text;
 }

@@ -62,8 +62,8 @@ class Gemini final : public JsonlTool {
       const fs::path tmp = location_ / "tmp";
       files = files_below(has_folder(tmp, report) ? tmp : location_, 3, is_chat_file, report);
     }
-    std::vector<Located> all;
-    std::map<std::string, std::size_t> known;
+    std::vector<Located> sessions;
+    std::map<std::string, std::size_t> indexes;
     for (const fs::path& file : files) {
       auto read =
           is_checkpoint(file) ? Result<std::string>(file.stem().native()) : session_in(file);
@@ -79,23 +79,23 @@ class Gemini final : public JsonlTool {
         continue;
       }
       // Resuming a session starts another file with the same session id.
-      const std::string whole = is_checkpoint(file) ? file.native() : session;
-      const auto [entry, is_new] = known.emplace(whole, all.size());
+      const std::string key = is_checkpoint(file) ? file.native() : session;
+      const auto [entry, is_new] = indexes.emplace(key, sessions.size());
       if (is_new) {
         // A tag of the user is unique in a project.
-        all.push_back(
+        sessions.push_back(
             {.id = is_checkpoint(file) ? session_id_in_folder(session, file) : *id, .parts = {}});
         if (auto root = root_of(file, report); root) {
-          all.back().working_dir = *std::move(root);
+          sessions.back().working_dir = *std::move(root);
         } else {
           add_damage(report, {file.native(), root.error().message, ""});
         }
-        all.back().is_child = file.parent_path().filename() != "chats" &&
-                              file.parent_path().parent_path().filename() == "chats";
+        sessions.back().is_child = file.parent_path().filename() != "chats" &&
+                                   file.parent_path().parent_path().filename() == "chats";
       }
-      all[entry->second].parts.push_back({.file = file});
+      sessions[entry->second].parts.push_back({.file = file});
     }
-    return all;
+    return sessions;
   }
 
   std::unique_ptr<Indexer> index(Transcript& into) const override {

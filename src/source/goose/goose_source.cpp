@@ -50,10 +50,10 @@ struct GooseSession {
 };
 
 GooseSession goose_session(const Row& row) {
-  GooseSession one{
+  GooseSession stored{
       Session{.info = {.id = session_id_of(row.text("id")), .state = SessionState::closed}},
       row.text("session_type") == "sub_agent"};
-  SessionInfo& info = one.session.info;
+  SessionInfo& info = stored.session.info;
   info.title = goose::title_of_session(row.text("name"), row.text("description"),
                                        row.integer("user_set_name") != 0);
   info.working_dir = row.text("working_dir");
@@ -65,18 +65,18 @@ GooseSession goose_session(const Row& row) {
   if (!row.text("archived_at").empty()) {
     info.state = SessionState::archived;
   }
-  Usage& usage = one.session.usage;
+  Usage& usage = stored.session.usage;
   usage.input = {row.integer("accumulated_input_tokens")};
   usage.output = {row.integer("accumulated_output_tokens")};
   usage.cached = {row.integer("accumulated_cache_read_tokens")};
   usage.cache_written = {row.integer("accumulated_cache_write_tokens")};
   usage.cost = Money::parse(row.text("accumulated_cost"));
   usage.price_source = usage.cost ? "goose" : "";
-  note_parent(one.session, one.is_child ? row.text("parent_session_id") : std::string());
-  add_extra(one.session.extra, "goose",
+  note_parent(stored.session, stored.is_child ? row.text("parent_session_id") : std::string());
+  add_extra(stored.session.extra, "goose",
             row_json(row, {"session_type", "user_set_name", "schedule_id", "goose_mode",
                            "project_id", "parent_session_id", "extension_data", "recipe_json"}));
-  return one;
+  return stored;
 }
 
 // `model` is that of its request; "" if it is not known.
@@ -178,12 +178,13 @@ class GooseTool final : public Tool {
   }
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
-    std::ranges::for_each(report_.damage, [&](const Damage& one) { add_damage(report, one); });
-    std::map<SessionId, Listed> all;
+    std::ranges::for_each(report_.damage,
+                          [&](const Damage& damage) { add_damage(report, damage); });
+    std::map<SessionId, Listed> sessions;
     if (copy_) {
       const auto database = copy_->refresh();
       if (database) {
-        add_rows(**database, all, report);
+        add_rows(**database, sessions, report);
       } else if (files_.empty()) {
         return std::unexpected(database.error());
       } else {
@@ -193,15 +194,15 @@ class GooseTool final : public Tool {
     for (const fs::path& file : files_) {
       const auto open = goose::open_file_session(file);
       if (open) {
-        all.emplace((*open)->session.info.id, Listed{(*open)->session.info});
+        sessions.emplace((*open)->session.info.id, Listed{(*open)->session.info});
       } else {
         add_damage(report, {file.native(), open.error().message, ""});
       }
     }
     std::vector<Listed> listed;
-    listed.reserve(all.size());
-    for (auto& [id, one] : all) {
-      listed.push_back(std::move(one));
+    listed.reserve(sessions.size());
+    for (auto& [id, session] : sessions) {
+      listed.push_back(std::move(session));
     }
     return listed;
   }
@@ -237,16 +238,17 @@ class GooseTool final : public Tool {
   }
 
  private:
-  static void add_rows(Database& database, std::map<SessionId, Listed>& all, ReadReport& report) {
+  static void add_rows(Database& database, std::map<SessionId, Listed>& sessions,
+                       ReadReport& report) {
     std::map<std::string, std::int64_t> counts =
         count_rows(database, "messages", "session_id", report);
     for_each_row(database.select("sessions", kGooseSession, ""), "sessions", report, [&](Row& row) {
       if (row.text("session_type") == kInternal) {
         return;
       }
-      GooseSession one = goose_session(row);
-      one.session.info.head = Seq{counts[row.text("id")]};
-      all.emplace(one.session.info.id, Listed{one.session.info, one.is_child});
+      GooseSession stored = goose_session(row);
+      stored.session.info.head = Seq{counts[row.text("id")]};
+      sessions.emplace(stored.session.info.id, Listed{stored.session.info, stored.is_child});
     });
   }
 
@@ -257,9 +259,9 @@ class GooseTool final : public Tool {
     ReadReport report;
     for_session_row(*database, {"sessions", kGooseSession}, id, report, [&](Row& row) {
       key = row.text("id");
-      GooseSession one = goose_session(row);
+      GooseSession stored = goose_session(row);
       open = std::make_shared<OpenSession>(
-          OpenSession{.session = std::move(one.session), .is_child = one.is_child});
+          OpenSession{.session = std::move(stored.session), .is_child = stored.is_child});
     });
     if (!open) {
       return nullptr;

@@ -77,7 +77,7 @@ bool is_injected_llama(JsonView message) {
 Message message_of_llama(JsonView json) {
   Message message{.role = json["role"].text(),
                   .created_at = sniffed_time(json["timestamp"]).value_or(Time{})};
-  json["extra"].each([&](JsonView one) { add_attached(one, message.blocks); });
+  json["extra"].each([&](JsonView attachment) { add_attached(attachment, message.blocks); });
   const JsonView thought = json["reasoningContent"] ? json["reasoningContent"] : json["thinking"];
   if (!thought.text().empty()) {
     message.blocks.emplace_back(ThinkingBlock{thought.text(), "", {}});
@@ -118,15 +118,15 @@ Session session_of_llama(JsonView conversation) {
 
 // Parents before children, regardless of their order in the file.
 std::vector<JsonView> in_order(JsonView messages) {
-  std::vector<JsonView> all;
+  std::vector<JsonView> unordered;
   std::vector<NamedNode> names;
   messages.each([&](JsonView message) {
-    all.push_back(message);
+    unordered.push_back(message);
     names.push_back({text_or_json(message["id"]), text_or_json(message["parent"])});
   });
   std::vector<JsonView> ordered;
   for (const std::uint32_t index : topological_order(names).indexes) {
-    ordered.push_back(all[index]);
+    ordered.push_back(unordered[index]);
   }
   return ordered;
 }

@@ -218,14 +218,14 @@ SessionInfo new_info(const std::string& id, const std::string& name) {
 }  // namespace
 
 std::vector<SessionInfo> list_conversations(Database& database, ReadReport& report) {
-  std::map<std::string, SessionInfo> all;
+  std::map<std::string, SessionInfo> infos;
   if (!database.has_table("responses")) {
     return {};
   }
   for_each_row(database.select("conversations", {"id", "name", "model"}, ""), "conversations",
                report, [&](Row& row) {
                  const std::string id = row.text("id");
-                 all.emplace(id, new_info(id, row.text("name")));
+                 infos.emplace(id, new_info(id, row.text("name")));
                });
   std::map<std::string, bool> is_present;
   for_each_row(database.select("responses",
@@ -234,7 +234,7 @@ std::vector<SessionInfo> list_conversations(Database& database, ReadReport& repo
                  std::string id = row.text("conversation_id");
                  id = id.empty() ? row.text("id") : id;  // a conversation of its own
                  is_present[id] = true;
-                 SessionInfo& info = all.try_emplace(id, new_info(id, "")).first->second;
+                 SessionInfo& info = infos.try_emplace(id, new_info(id, "")).first->second;
                  const auto time = time_column(row, "datetime_utc");
                  info.created_at =
                      info.created_at == Time{} ? time : std::min(info.created_at, time);
@@ -245,7 +245,7 @@ std::vector<SessionInfo> list_conversations(Database& database, ReadReport& repo
                  info.title = info.title.empty() ? title_of(row.text("prompt")) : info.title;
                });
   std::vector<SessionInfo> sessions;
-  for (auto& [id, info] : all) {
+  for (auto& [id, info] : infos) {
     if (is_present[id]) {
       sessions.push_back(std::move(info));
     }

@@ -46,20 +46,20 @@ class LlmTool final : public Tool {
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
     REPRISE_ASSIGN(const auto database, copy_.refresh());
-    std::vector<Listed> all;
+    std::vector<Listed> sessions;
     std::map<SessionId, std::size_t> threads;
     for (SessionInfo& info : llm::list_threads(*database, report)) {
-      threads.emplace(info.id, all.size());
-      all.push_back({std::move(info)});
+      threads.emplace(info.id, sessions.size());
+      sessions.push_back({std::move(info)});
     }
     for (SessionInfo& info : llm::list_conversations(*database, report)) {
       if (const auto thread = threads.find(info.id); thread != threads.end()) {
-        add_older(info, all[thread->second].info);
+        add_older(info, sessions[thread->second].info);
       } else {
-        all.push_back({std::move(info)});
+        sessions.push_back({std::move(info)});
       }
     }
-    return all;
+    return sessions;
   }
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {

@@ -109,7 +109,7 @@ void add_result(Database& database, JsonView payload, std::string text,
                   unknown_members("llm", payload,
                                   {"name", "output", "tool_call_id", "exception", "attachments"})));
   payload["attachments"].each(
-      [&](JsonView one) { blocks.push_back(attachment(database, one["id"].text())); });
+      [&](JsonView reference) { blocks.push_back(attachment(database, reference["id"].text())); });
 }
 
 void add_part(Database& database, const Row& row, std::vector<Block>& blocks) {
@@ -330,16 +330,16 @@ SessionInfo info_of_thread(const Row& row) {
 }  // namespace
 
 std::vector<SessionInfo> list_threads(Database& database, ReadReport& report) {
-  std::map<std::string, SessionInfo> all;
+  std::map<std::string, SessionInfo> infos;
   if (!database.has_table("threads")) {
     return {};
   }
   for_each_row(database.select("threads", kThread, ""), "threads", report,
-               [&](Row& row) { all.emplace(row.text("id"), info_of_thread(row)); });
+               [&](Row& row) { infos.emplace(row.text("id"), info_of_thread(row)); });
   for_each_row(database.select("turns", {"thread_id", "model", "datetime_utc"}, ""), "turns",
                report, [&](Row& row) {
-                 const auto found = all.find(row.text("thread_id"));
-                 if (found != all.end()) {
+                 const auto found = infos.find(row.text("thread_id"));
+                 if (found != infos.end()) {
                    SessionInfo& info = found->second;
                    info.head = info.head.next(2);
                    info.is_head_known = false;
@@ -349,8 +349,8 @@ std::vector<SessionInfo> list_threads(Database& database, ReadReport& report) {
                  }
                });
   std::vector<SessionInfo> sessions;
-  sessions.reserve(all.size());
-  for (auto& [id, info] : all) {
+  sessions.reserve(infos.size());
+  for (auto& [id, info] : infos) {
     sessions.push_back(std::move(info));
   }
   return sessions;

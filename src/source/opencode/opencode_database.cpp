@@ -32,11 +32,11 @@ std::optional<RawMessage> read_message(Database& database, const sqlite::Stateme
   for_each_row(database.select("part", {"id", "data"}, "WHERE message_id = ? ORDER BY id",
                                std::string_view(message.id)),
                cat("parts of message ", message.id), report, [&](sqlite::Statement& part) {
-                 RawPart one{part.text("id"), part.text("data")};
-                 if (is_json_object(one.json)) {
-                   message.parts.push_back(std::move(one));
+                 RawPart raw{part.text("id"), part.text("data")};
+                 if (is_json_object(raw.json)) {
+                   message.parts.push_back(std::move(raw));
                  } else {
-                   add_damage(report, {cat("part ", one.id), "not a JSON object", one.json});
+                   add_damage(report, {cat("part ", raw.id), "not a JSON object", raw.json});
                  }
                });
   return message;
@@ -59,20 +59,20 @@ class DatabaseStorage final : public Storage {
 
   Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
     REPRISE_ASSIGN(const auto database, copy_.refresh());
-    std::vector<StoredSession> all;
+    std::vector<StoredSession> sessions;
     if (!database->has_table("session")) {
-      return all;  // just created, or another tool's
+      return sessions;  // just created, or another tool's
     }
     std::map<std::string, std::int64_t> counts =
         count_rows(*database, "message", "session_id", report);
     for_each_row(database->select("session", kSessionColumns, ""), copy_.file().native(), report,
                  [&](sqlite::Statement& row) {
-                   all.push_back(session_of_row(row));
-                   SessionInfo& info = all.back().session.info;
-                   info.head = Seq{counts[all.back().id]};
+                   sessions.push_back(session_of_row(row));
+                   SessionInfo& info = sessions.back().session.info;
+                   info.head = Seq{counts[sessions.back().id]};
                    info.is_head_known = false;
                  });
-    return all;
+    return sessions;
   }
 
   Result<std::optional<StoredSession>> find(const SessionId& id) override {
@@ -90,21 +90,21 @@ class DatabaseStorage final : public Storage {
   }
 
   Result<std::vector<Todo>> todos(const std::string& session) override {
-    std::vector<Todo> all;
+    std::vector<Todo> todos;
     ReadReport report;
     REPRISE_ASSIGN(const auto database, copy_.current());
     if (!database->has_column("todo", "position")) {
-      return all;
+      return todos;
     }
     for_each_row(
         database->select("todo", {"content", "status"}, "WHERE session_id = ? ORDER BY position",
                          std::string_view(session)),
         "todos", report, [&](sqlite::Statement& row) {
           const auto status = parse_todo_status(row.text("status"));
-          all.push_back({row.text("content"), status.value_or(TodoStatus::pending), "", {}});
+          todos.push_back({row.text("content"), status.value_or(TodoStatus::pending), "", {}});
         });
     return report.damage.empty()
-               ? Result<std::vector<Todo>>(std::move(all))
+               ? Result<std::vector<Todo>>(std::move(todos))
                : fail(Code::corrupt, cat(report.damage[0].where, ": ", report.damage[0].reason));
   }
 

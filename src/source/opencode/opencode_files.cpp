@@ -29,12 +29,12 @@ std::vector<fs::path> json_files(const fs::path& folder, ReadReport& report, int
 }
 
 std::vector<Todo> todos_of(JsonView list) {
-  std::vector<Todo> all;
-  list.each([&](JsonView one) {
-    const auto status = parse_todo_status(one["status"].text());
-    all.push_back({one["content"].text(), status.value_or(TodoStatus::pending), "", {}});
+  std::vector<Todo> todos;
+  list.each([&](JsonView todo) {
+    const auto status = parse_todo_status(todo["status"].text());
+    todos.push_back({todo["content"].text(), status.value_or(TodoStatus::pending), "", {}});
   });
-  return all;
+  return todos;
 }
 
 StoredSession stored_session(JsonView info, const std::string& id) {
@@ -63,18 +63,18 @@ class FolderStorage final : public Storage {
         sessions_(folder_ / (is_of_project_ ? "info" : "session")) {}
 
   Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
-    std::vector<StoredSession> all;
+    std::vector<StoredSession> sessions;
     for (const fs::path& file : json_files(sessions_, report, 1)) {
       const auto text = read_object(file, report);
       if (text) {
         const std::string id = file.stem().native();
-        all.push_back(stored_session(JsonView(*text), id));
+        sessions.push_back(stored_session(JsonView(*text), id));
         const std::vector<fs::path> messages = json_files(folder_ / "message" / id, report);
-        all.back().session.info.head = Seq{static_cast<std::int64_t>(messages.size())};
-        all.back().session.info.is_head_known = false;
+        sessions.back().session.info.head = Seq{static_cast<std::int64_t>(messages.size())};
+        sessions.back().session.info.is_head_known = false;
       }
     }
-    return all;
+    return sessions;
   }
 
   Result<std::optional<StoredSession>> find(const SessionId& id) override {
@@ -108,21 +108,21 @@ class FolderStorage final : public Storage {
       std::optional<RawMessage> loaded;
     };
     const auto start = ReuseTime::Clock::now();
-    auto all = std::make_shared<std::vector<Indexed>>();
+    auto indexed = std::make_shared<std::vector<Indexed>>();
     std::size_t loaded = 0;
     for (const fs::path& file : json_files(folder_ / "message" / session, report)) {
       if (auto message = read(file, report)) {
-        each(*message, static_cast<std::int64_t>(all->size()));
-        all->push_back({file, message->parts.size(), std::nullopt});
+        each(*message, static_cast<std::int64_t>(indexed->size()));
+        indexed->push_back({file, message->parts.size(), std::nullopt});
         loaded += bytes_of(*message);
         if (loaded <= kLoadedBytesMax) {
-          all->back().loaded = std::move(message);
+          indexed->back().loaded = std::move(message);
         }
       }
     }
     reuse_.begin(start);
-    return MessageLoader([all, files = *this](std::int64_t key) -> Result<RawMessage> {
-      const auto& [file, parts, message] = all->at(static_cast<std::size_t>(key));
+    return MessageLoader([indexed, files = *this](std::int64_t key) -> Result<RawMessage> {
+      const auto& [file, parts, message] = indexed->at(static_cast<std::size_t>(key));
       if (message) {
         return *message;
       }
@@ -169,23 +169,23 @@ class ExportStorage final : public Storage {
   explicit ExportStorage(fs::path file) : file_(std::move(file)) {}
 
   Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
-    std::vector<StoredSession> all;
+    std::vector<StoredSession> sessions;
     if (const auto text = read_object(file_, report)) {
       const auto [info, messages] = JsonView(*text).members({"info", "messages"});
-      all.push_back(stored_session(info, info["id"].text()));
+      sessions.push_back(stored_session(info, info["id"].text()));
       std::int64_t count = 0;
       messages.each([&](JsonView) { ++count; });
-      all.back().session.info.head = Seq{count};
-      all.back().session.info.is_head_known = false;
+      sessions.back().session.info.head = Seq{count};
+      sessions.back().session.info.is_head_known = false;
     }
-    return all;
+    return sessions;
   }
 
   Result<std::optional<StoredSession>> find(const SessionId& id) override {
     ReadReport ignored;
-    REPRISE_ASSIGN(std::vector<StoredSession> all, sessions(ignored));
-    const bool is_this = !all.empty() && all.front().session.info.id == id;
-    return is_this ? std::optional(std::move(all.front())) : std::nullopt;
+    REPRISE_ASSIGN(std::vector<StoredSession> stored, sessions(ignored));
+    const bool is_this = !stored.empty() && stored.front().session.info.id == id;
+    return is_this ? std::optional(std::move(stored.front())) : std::nullopt;
   }
 
   Result<std::vector<Todo>> todos(const std::string& /*session*/) override {
@@ -195,23 +195,23 @@ class ExportStorage final : public Storage {
   Result<MessageLoader> each_message(
       const std::string& /*session*/, ReadReport& report,
       const std::function<void(const RawMessage&, std::int64_t key)>& each) override {
-    auto all = std::make_shared<std::vector<RawMessage>>();
+    auto messages = std::make_shared<std::vector<RawMessage>>();
     if (const auto text = read_object(file_, report)) {
-      JsonView(*text)["messages"].each([&](JsonView one) {
-        const auto [info, parts] = one.members({"info", "parts"});
+      JsonView(*text)["messages"].each([&](JsonView json) {
+        const auto [info, parts] = json.members({"info", "parts"});
         if (!info.is(json::Kind::object)) {
-          return add_damage(report, {file_.native(), "not a message", std::string(one.raw())});
+          return add_damage(report, {file_.native(), "not a message", std::string(json.raw())});
         }
         RawMessage message{info["id"].text(), std::string(info.raw()), {}};
         parts.each([&](JsonView part) {
           message.parts.push_back({part["id"].text(), std::string(part.raw())});
         });
-        each(message, static_cast<std::int64_t>(all->size()));
-        all->push_back(std::move(message));
+        each(message, static_cast<std::int64_t>(messages->size()));
+        messages->push_back(std::move(message));
       });
     }
-    return MessageLoader([all](std::int64_t key) -> Result<RawMessage> {
-      return all->at(static_cast<std::size_t>(key));
+    return MessageLoader([messages](std::int64_t key) -> Result<RawMessage> {
+      return messages->at(static_cast<std::size_t>(key));
     });
   }
 

@@ -172,7 +172,7 @@ std::size_t segments_before(const RawMessage& message, std::string_view part) {
   const auto at = part.empty() ? 0 : static_cast<std::size_t>(found - message.parts.begin());
   const std::vector<Segment> segments = segments_of(message);
   return static_cast<std::size_t>(
-      std::ranges::count_if(segments, [at](const Segment& one) { return one.begin < at; }));
+      std::ranges::count_if(segments, [at](const Segment& segment) { return segment.begin < at; }));
 }
 
 bool is_injected_message(const RawMessage& message) {
@@ -181,8 +181,8 @@ bool is_injected_message(const RawMessage& message) {
     return is_true(json["summary"]);  // a compaction
   }
   return !message.parts.empty() && std::ranges::all_of(message.parts, [](const RawPart& part) {
-    const JsonView one(part.json);
-    return is_true(one["synthetic"]) || one["type"].text() == "compaction";
+    const JsonView fields(part.json);
+    return is_true(fields["synthetic"]) || fields["type"].text() == "compaction";
   });
 }
 
@@ -207,9 +207,9 @@ std::optional<Usage> usage_of(const RawMessage& message) {
 std::string question_of(const RawMessage& message) {
   if (JsonView(message.json)["role"].text() == role::kUser) {
     for (const RawPart& part : message.parts) {
-      const JsonView one(part.json);
-      if (one["type"].text() == "text" && !is_true(one["synthetic"])) {
-        return one["text"].text();
+      const JsonView fields(part.json);
+      if (fields["type"].text() == "text" && !is_true(fields["synthetic"])) {
+        return fields["text"].text();
       }
     }
   }
@@ -243,7 +243,7 @@ Message message_of(const RawMessage& raw, std::size_t number) {
     message.usage = segment.begin == 0 ? usage_of(raw) : std::nullopt;
     const bool is_last =
         std::all_of(segments.begin() + static_cast<std::ptrdiff_t>(number) + 1, segments.end(),
-                    [](const Segment& one) { return one.is_result; });
+                    [](const Segment& later) { return later.is_result; });
     message.state = is_last && is_cut(json) ? MessageState::incomplete : MessageState::complete;
   }
   if (is_injected_one) {

@@ -24,8 +24,9 @@ class OpencodeTool final : public Tool {
       : storages_(std::move(storages)), report_(std::move(report)) {}
 
   Result<std::vector<Listed>> list(ReadReport& report) override {
-    std::ranges::for_each(report_.damage, [&](const Damage& one) { add_damage(report, one); });
-    std::vector<Listed> all;
+    std::ranges::for_each(report_.damage,
+                          [&](const Damage& damage) { add_damage(report, damage); });
+    std::vector<Listed> listed;
     std::set<SessionId> ids;
     for (const auto& storage : storages_) {
       const auto sessions = storage->sessions(report);
@@ -38,11 +39,11 @@ class OpencodeTool final : public Tool {
       }
       for (const StoredSession& stored : *sessions) {
         if (ids.insert(stored.session.info.id).second) {
-          all.push_back({stored.session.info, stored.is_child});
+          listed.push_back({stored.session.info, stored.is_child});
         }
       }
     }
-    return all;
+    return listed;
   }
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
@@ -112,20 +113,20 @@ bool is_named_by_tool(const fs::path& file) {
 
 // The storage folders of the first versions: project/<name>/storage
 std::set<fs::path> project_storages(const fs::path& location, ReadReport& report) {
-  std::set<fs::path> all;
+  std::set<fs::path> folders;
   for (const fs::path& file : files_below(
            location / "project", 4,
            [](const fs::path& file) {
              return file.parent_path().filename() == "info" && file.extension() == ".json";
            },
            report)) {
-    all.insert(file.parent_path().parent_path().parent_path());
+    folders.insert(file.parent_path().parent_path().parent_path());
   }
-  return all;
+  return folders;
 }
 
 struct Storages {
-  std::vector<std::unique_ptr<Storage>> all;
+  std::vector<std::unique_ptr<Storage>> storages;
   ReadReport report;  // of folders that cannot be listed
 };
 
@@ -133,20 +134,20 @@ Result<Storages> storages_at(const fs::path& location) {
   Storages found;
   const auto add_folder = [&found](const fs::path& folder) -> Result<> {
     REPRISE_ASSIGN(auto storage, opencode::open_folder_storage(folder));
-    found.all.push_back(std::move(storage));
+    found.storages.push_back(std::move(storage));
     return {};
   };
   REPRISE_ASSIGN(const bool is_whole, is_folder(location));
   if (!is_whole) {
     REPRISE_ASSIGN(const bool is_database, opencode::is_opencode_database(location));
-    found.all.push_back(is_database ? opencode::open_database_storage(location)
-                                    : opencode::open_export_storage(location));
+    found.storages.push_back(is_database ? opencode::open_database_storage(location)
+                                         : opencode::open_export_storage(location));
     return found;
   }
   for (const fs::path& file : databases_in(location, found.report)) {
     // Listing it reports the damage.
     if (is_named_by_tool(file) || opencode::is_opencode_database(file).value_or(true)) {
-      found.all.push_back(opencode::open_database_storage(file));
+      found.storages.push_back(opencode::open_database_storage(file));
     }
   }
   for (const fs::path& folder : {location / "storage", location}) {
@@ -207,11 +208,11 @@ Result<std::unique_ptr<Source>> open_opencode(const fs::path& location,
                                               const StoreOptions& /*options*/) {
   REPRISE_TRY(check_exists(location));
   REPRISE_ASSIGN(Storages storages, storages_at(location));
-  if (storages.all.empty() && storages.report.damage.empty()) {
+  if (storages.storages.empty() && storages.report.damage.empty()) {
     return fail(Code::not_found, cat("no history of opencode or Kilo at ", location.native()));
   }
   return make_tool_source(
-      std::make_unique<OpencodeTool>(std::move(storages.all), std::move(storages.report)));
+      std::make_unique<OpencodeTool>(std::move(storages.storages), std::move(storages.report)));
 }
 
 }  // namespace reprise::source

@@ -56,21 +56,22 @@ constexpr std::string_view kStepAnswer = "answer-step";
 constexpr std::string_view kAnswer = "answer.md";
 
 const KnownArtefact* find_known(std::string_view name) {
-  const auto* const found = std::ranges::find_if(
-      kKnown, [name](const KnownArtefact& one) { return one.key == name || one.file == name; });
+  const auto* const found = std::ranges::find_if(kKnown, [name](const KnownArtefact& artefact) {
+    return artefact.key == name || artefact.file == name;
+  });
   return found == std::end(kKnown) ? nullptr : found;
 }
 
 std::string_view file_of(std::string_view name) {
-  const KnownArtefact* const one = find_known(name);
-  return one == nullptr ? name : one->file;
+  const KnownArtefact* const artefact = find_known(name);
+  return artefact == nullptr ? name : artefact->file;
 }
 
 // The record is not an artefact; its quarantined parts and the replaced messages can be read as
 // artefacts.
 bool is_record(std::string_view file) {
   return std::ranges::any_of(std::array{kMessagesFile, kMetadataFile, kAnswerFile, kLockFile},
-                             [file](std::string_view one) { return file == one; });
+                             [file](std::string_view known) { return file == known; });
 }
 
 bool is_beside_record(std::string_view file) {
@@ -85,8 +86,8 @@ fs::path folder_of_step(Step step) {
 // The paths in the chat's folder where the artefact may be, the likeliest first.
 std::vector<fs::path> candidates(Step step, std::string_view name) {
   std::vector<std::string_view> files = {file_of(name)};
-  if (const KnownArtefact* const one = find_known(name); one != nullptr) {
-    std::ranges::copy_if(one->older, std::back_inserter(files),
+  if (const KnownArtefact* const artefact = find_known(name); artefact != nullptr) {
+    std::ranges::copy_if(artefact->older, std::back_inserter(files),
                          [](std::string_view older) { return !older.empty(); });
   }
   if (files.front() != name) {

@@ -176,9 +176,9 @@ Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const L
       REPRISE_TRY(remove_tree(to.folder_for(chat.listed.id, chat.listed.location)));
     }
   }
-  std::erase_if(copied, [&](const auto& one) {
-    const auto now = snapshot.chats.find(one.first);
-    return now == snapshot.chats.end() || now->second != one.second;
+  std::erase_if(copied, [&](const auto& chat) {
+    const auto now = snapshot.chats.find(chat.first);
+    return now == snapshot.chats.end() || now->second != chat.second;
   });
   for (const auto& [folder, chat] : snapshot.chats) {
     chats.report_progress("backing up", static_cast<std::int64_t>(copied.size()),

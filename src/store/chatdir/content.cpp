@@ -298,7 +298,7 @@ void append_content(std::string& out, const std::vector<Block>& blocks) {
   json::ArrayWriter array(out);
   for (const Block& block : blocks) {
     array.item();
-    std::visit([&out](const auto& one) { append_part(out, one); }, block);
+    std::visit([&out](const auto& part) { append_part(out, part); }, block);
   }
   array.close();
 }

@@ -79,7 +79,7 @@ class Reporter {
 
   ReadReport finish() {
     // In the order of the file, whatever the direction of reading.
-    std::ranges::stable_sort(found_, {}, [](const auto& one) { return one.first; });
+    std::ranges::stable_sort(found_, {}, [](const auto& entry) { return entry.first; });
     for (auto& [offset, damage] : found_) {
       report_.damage.push_back(std::move(damage));
     }

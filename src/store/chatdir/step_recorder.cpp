@@ -47,12 +47,12 @@ std::string lines_of(const std::vector<std::string>& texts) {
 // The sections between lines of dashes, one task each.
 std::vector<std::string> inputs_in(std::string_view text) {
   std::vector<std::string> inputs;
-  std::string one;
+  std::string item;
   const auto add_input = [&] {
-    if (const std::string_view words = trimmed(one); !words.empty()) {
+    if (const std::string_view words = trimmed(item); !words.empty()) {
       inputs.emplace_back(words);
     }
-    one.clear();
+    item.clear();
   };
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -61,7 +61,7 @@ std::vector<std::string> inputs_in(std::string_view text) {
     if (trimmed(line) == kBetweenInputs) {
       add_input();
     } else {
-      one.append(line).append("\n");
+      item.append(line).append("\n");
     }
   }
   add_input();

@@ -48,10 +48,10 @@ struct ChangeWriter {
     }
   }
   template <class Owner, class Value>
-  void write_changed(const model::Field<Owner, Value>& field, const Owner& one,
+  void write_changed(const model::Field<Owner, Value>& field, const Owner& owner,
                      const Owner& native) const {
-    if (!field.derived && one.*field.member != native.*field.member) {
-      write(field.name, one.*field.member);
+    if (!field.derived && owner.*field.member != native.*field.member) {
+      write(field.name, owner.*field.member);
     }
   }
 };
@@ -80,8 +80,8 @@ void write_operations(json::ObjectWriter& object, const StoredSession& stored) {
   for (const auto& [id, done] : stored.operations) {
     newest.emplace_back(done, &id);
   }
-  const auto by_position = [](const auto& one) {
-    return std::pair(one.first.head, one.first.first);
+  const auto by_position = [](const auto& entry) {
+    return std::pair(entry.first.head, entry.first.first);
   };
   std::ranges::stable_sort(newest, {}, by_position);
   if (newest.size() > kOperationsMax) {

@@ -181,22 +181,22 @@ Result<Rows> WordSearch::run(Connection& connection, std::int64_t limit,
 // Adds the rows that a session shows, up to the limit.
 Result<> WordSearch::add_hits(const Rows& found, std::size_t limit, std::vector<WordHit>& hits) {
   for (int row = 0; row < found.count() && hits.size() < limit; ++row) {
-    const RowView one{found, row};
-    after_ = Cursor{one.integer("time_us"), one.integer("branch"), one.integer("seq"),
-                    std::string(one.bytes("session_id"))};
-    if (one.is_null("holder") || (folder_ && one.bytes("folder") != *folder_)) {
+    const RowView view{found, row};
+    after_ = Cursor{view.integer("time_us"), view.integer("branch"), view.integer("seq"),
+                    std::string(view.bytes("session_id"))};
+    if (view.is_null("holder") || (folder_ && view.bytes("folder") != *folder_)) {
       continue;
     }
-    REPRISE_ASSIGN(SessionId session, SessionId::parse(one.bytes("holder")));
+    REPRISE_ASSIGN(SessionId session, SessionId::parse(view.bytes("holder")));
     if (query_.session && session != *query_.session) {
       continue;
     }
     hits.push_back({.session = std::move(session),
                     .seq = {after_->seq},
                     .time = time_of(after_->time_us),
-                    .bytes = one.integer("bytes"),
-                    .counts = query_.with_counts ? counts_of(query_, one.bytes("counts")) : "",
-                    .is_certain = one.integer("is_long") == 0,
+                    .bytes = view.integer("bytes"),
+                    .counts = query_.with_counts ? counts_of(query_, view.bytes("counts")) : "",
+                    .is_certain = view.integer("is_long") == 0,
                     .place = cursor_text(*after_)});
   }
   return {};
@@ -213,9 +213,9 @@ Result<std::vector<double>> PostgresStore::word_densities(const WordQuery& query
   std::vector<Query> queries;
   for (const WordPhrase& phrase : query.phrases) {
     if (!phrase.without) {
-      const WordQuery one = {.phrases = {phrase}, .part = query.part};
+      const WordQuery single = {.phrases = {phrase}, .part = query.part};
       queries.push_back(
-          {kCountNewest, values(database_.tenant(), query_of(one, database_.tenant()))});
+          {kCountNewest, values(database_.tenant(), query_of(single, database_.tenant()))});
     }
   }
   REPRISE_ASSIGN(const std::vector<Rows> counted,

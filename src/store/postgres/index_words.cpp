@@ -117,12 +117,13 @@ Result<> WordIndexer::find_work(Connection& connection) {
 }
 
 Result<bool> WordIndexer::run() {
-  REPRISE_TRY(database_.read([this](Connection& one) { return find_work(one); }));
+  REPRISE_TRY(database_.read([this](Connection& connection) { return find_work(connection); }));
   if (step_ == Step::more && !has_state_) {
     REPRISE_TRY(run_one({kInsertIndexing, values(database_.tenant())}));
   }
   while (step_ == Step::more) {
-    REPRISE_TRY(database_.write_derived([this](Connection& one) { return index_batch(one); }));
+    REPRISE_TRY(database_.write_derived(
+        [this](Connection& connection) { return index_batch(connection); }));
   }
   if (step_ == Step::done && compared_us_) {
     REPRISE_TRY(run_one({kSaveCompared, values(database_.tenant(), *compared_us_)}));
@@ -159,14 +160,14 @@ Result<> WordIndexer::index_batch(Connection& connection) {
 std::vector<WordIndexer::Due> WordIndexer::read_due(const Rows& rows) {
   std::vector<Due> all;
   for (int row = 0; row < rows.count(); ++row) {
-    const RowView one{rows, row};
-    if (auto id = SessionId::parse(one.bytes("session_id"))) {
+    const RowView view{rows, row};
+    if (auto id = SessionId::parse(view.bytes("session_id"))) {
       all.push_back({.id = *std::move(id),
-                     .branch = one.integer("branch"),
-                     .head = one.integer("head"),
-                     .from_branch = one.integer("from_branch"),
-                     .from_seq = one.integer("from_seq"),
-                     .time_us = one.integer("time_us")});
+                     .branch = view.integer("branch"),
+                     .head = view.integer("head"),
+                     .from_branch = view.integer("from_branch"),
+                     .from_seq = view.integer("from_seq"),
+                     .time_us = view.integer("time_us")});
     }
   }
   return all;

@@ -96,8 +96,8 @@ Result<std::int64_t> PostgresStore::forget_operations(std::chrono::hours age) {
   std::int64_t forgotten = 0;
   std::string after;
   while (true) {
-    REPRISE_ASSIGN(const auto page, database_.write([&](Connection& one, bool) {
-      return forget_page(one, database_.tenant(), after, before);
+    REPRISE_ASSIGN(const auto page, database_.write([&](Connection& connection, bool) {
+      return forget_page(connection, database_.tenant(), after, before);
     }));
     forgotten += page.forgotten;
     if (page.last.empty()) {

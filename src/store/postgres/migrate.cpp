@@ -196,8 +196,8 @@ Result<> copy_to_heads(Connection& connection, const RetryPolicy& retry_policy) 
 // once: a pooler then keeps the server's connection, and the setting ends even if this process
 // does.
 Result<> run_concurrently(Connection& connection, std::string_view text) {
-  for (const std::string_view one : {kWaitForLocks, text, kWaitAsBefore}) {
-    REPRISE_TRY(connection.begin({one}));
+  for (const std::string_view statement : {kWaitForLocks, text, kWaitAsBefore}) {
+    REPRISE_TRY(connection.begin({statement}));
   }
   Result<> done;
   for (int taken = 0; taken < 3 && !connection.failure().is_lost; ++taken) {

@@ -215,8 +215,8 @@ void Pool::release(From from, OwnedConnection connection) {
   const std::lock_guard lock(mutex_);
   auto& idle = idle_[index_of(from)];
   const auto now = Clock::now();
-  const auto first_used =
-      std::ranges::find_if(idle, [now](const Idle& one) { return now - one.since < kIdleTime; });
+  const auto first_used = std::ranges::find_if(
+      idle, [now](const Idle& candidate) { return now - candidate.since < kIdleTime; });
   old.assign(std::move_iterator(idle.begin()), std::move_iterator(first_used));
   idle.erase(idle.begin(), first_used);
   if (idle.size() < connections_max_) {

@@ -54,9 +54,9 @@ class SegmentReader {
  private:
   Result<ReadReport> read_segments() {
     while (!segments_.empty() && !is_stopped_) {
-      REPRISE_TRY(database_.read([this](Connection& one) {
+      REPRISE_TRY(database_.read([this](Connection& connection) {
         const std::int64_t before = delivered_;
-        auto read = read_segment(one);
+        auto read = read_segment(connection);
         // After partial delivery, the next attempt continues from there with the full timeout.
         return delivered_ > before ? Result<>() : read;
       }));
@@ -354,43 +354,43 @@ namespace {
 // The sessions of a round trip, from rows of kReadShort in any order.
 class ShortSessions {
  public:
-  explicit ShortSessions(std::span<const SessionId> ids) : all_(ids.size()) {
+  explicit ShortSessions(std::span<const SessionId> ids) : sessions_(ids.size()) {
     for (std::size_t i = 0; i < ids.size(); ++i) {
       places_.emplace(ids[i].str(), i);
     }
   }
 
   void add(const RowView& row) {
-    One& one = all_[places_.find(row.bytes("session_id"))->second];
-    one.messages.resize(static_cast<std::size_t>(row.integer("head")));
-    one.exists = true;
+    ShortSession& session = sessions_[places_.find(row.bytes("session_id"))->second];
+    session.messages.resize(static_cast<std::size_t>(row.integer("head")));
+    session.exists = true;
     if (row.is_null("seq")) {
       return;
     }
     const MessageRow read = read_row(row);
     std::optional<Damage> damage;
     const auto at = static_cast<std::size_t>(read.seq.value);
-    if (!row.is_null("content") && at < one.messages.size() &&
-        read_message(read, "", one.messages[at], damage) && !damage) {
-      ++one.read;
+    if (!row.is_null("content") && at < session.messages.size() &&
+        read_message(read, "", session.messages[at], damage) && !damage) {
+      ++session.read;
     }
   }
 
   void move_to(std::vector<std::optional<std::vector<Message>>>& out) {
-    for (One& one : all_) {
-      const bool is_complete = one.exists && one.read == one.messages.size();
-      out.push_back(is_complete ? std::optional(std::move(one.messages)) : std::nullopt);
+    for (ShortSession& session : sessions_) {
+      const bool is_complete = session.exists && session.read == session.messages.size();
+      out.push_back(is_complete ? std::optional(std::move(session.messages)) : std::nullopt);
     }
   }
 
  private:
-  struct One {
+  struct ShortSession {
     bool exists = false;
     std::vector<Message> messages;
     std::size_t read = 0;  // the number of messages without damage
   };
   std::map<std::string, std::size_t, std::less<>> places_;
-  std::vector<One> all_;
+  std::vector<ShortSession> sessions_;
 };
 
 std::string joined(std::span<const SessionId> ids) {

@@ -47,7 +47,8 @@ RunningAnswers::Answer& RunningAnswers::answer_of(const Key& key, std::string_vi
   const auto now = Clock::now();
   auto at = answers_.find(name);
   if (at == answers_.end()) {
-    std::erase_if(answers_, [now](const auto& one) { return now - one.second.used > kUnusedMax; });
+    std::erase_if(answers_,
+                  [now](const auto& entry) { return now - entry.second.used > kUnusedMax; });
     at = answers_.emplace(std::move(name), Answer{}).first;
   }
   at->second.used = now;
@@ -61,14 +62,14 @@ std::int64_t RunningAnswers::last(const Key& key, std::string_view answer) {
 
 void RunningAnswers::add(const Key& key, std::string_view answer, Piece piece) {
   const std::lock_guard lock(mutex_);
-  Answer& one = answer_of(key, answer);
-  one.last = std::max(one.last, piece.n);
-  one.bytes += bytes_in(piece);
+  Answer& gathered = answer_of(key, answer);
+  gathered.last = std::max(gathered.last, piece.n);
+  gathered.bytes += bytes_in(piece);
   const auto now = Clock::now();
-  one.pieces.push_back({std::move(piece), now});
-  while (one.bytes > kBytesMax || now - one.pieces.front().at > kUnsyncedMax) {
-    one.bytes -= bytes_in(one.pieces.front().piece);
-    one.pieces.pop_front();
+  gathered.pieces.push_back({std::move(piece), now});
+  while (gathered.bytes > kBytesMax || now - gathered.pieces.front().at > kUnsyncedMax) {
+    gathered.bytes -= bytes_in(gathered.pieces.front().piece);
+    gathered.pieces.pop_front();
   }
 }
 
@@ -118,9 +119,9 @@ Result<std::vector<Rows>> GroupCommit::run(std::string_view order, std::vector<Q
     run_batch(batch, run_all);
     lock.lock();
     is_running_ = false;
-    for (Job* const one : batch) {
-      one->is_done = true;
-      one->changed.notify_one();
+    for (Job* const waiting : batch) {
+      waiting->is_done = true;
+      waiting->changed.notify_one();
     }
     if (!waiting_.empty()) {
       waiting_.front()->changed.notify_one();
@@ -147,7 +148,7 @@ bool GroupCommit::is_excluded(std::string_view order) {
 void GroupCommit::exclude(std::string_view order) {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
-  std::erase_if(excluded_until_, [now](const auto& one) { return one.second <= now; });
+  std::erase_if(excluded_until_, [now](const auto& entry) { return entry.second <= now; });
   excluded_until_[std::string(order)] = now + kApart;
 }
 

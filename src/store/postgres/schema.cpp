@@ -322,14 +322,15 @@ std::span<const std::string_view> schema_statements() {
 }
 
 bool TablesVersion::has_additions() const {
-  return std::ranges::all_of(kMigrations, [this](const Migration& one) {
-    return one.number > 0 || !one.is_needed || additions.contains(one.number);
+  return std::ranges::all_of(kMigrations, [this](const Migration& migration) {
+    return migration.number > 0 || !migration.is_needed || additions.contains(migration.number);
   });
 }
 
 bool TablesVersion::is_current() const {
-  return version >= kVersion && std::ranges::all_of(kMigrations, [this](const Migration& one) {
-           return one.number > 0 || additions.contains(one.number);
+  return version >= kVersion &&
+         std::ranges::all_of(kMigrations, [this](const Migration& migration) {
+           return migration.number > 0 || additions.contains(migration.number);
          });
 }
 

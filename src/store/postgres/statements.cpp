@@ -315,11 +315,11 @@ std::string statement_name(std::string_view sql) {
       std::find_if(sql.begin() + static_cast<std::ptrdiff_t>(table), sql.end(), is_end);
   std::size_t verb_at = 0;
   std::string_view verb = "SELECT";
-  for (const std::string_view one : {"SELECT", "INSERT", "UPDATE", "DELETE"}) {
-    const std::size_t found = sql.substr(0, table).rfind(one);
+  for (const std::string_view candidate : {"SELECT", "INSERT", "UPDATE", "DELETE"}) {
+    const std::size_t found = sql.substr(0, table).rfind(candidate);
     if (found != std::string_view::npos && found >= verb_at) {
       verb_at = found;
-      verb = one;
+      verb = candidate;
     }
   }
   return cat(verb, " ", std::string_view(sql.begin() + static_cast<std::ptrdiff_t>(table), end));

@@ -164,9 +164,9 @@ std::vector<Parameters> servers_of(const Parameters& parameters) {
   }
   std::vector<Parameters> servers;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    Parameters& one = servers.emplace_back(parameters);
-    set(one, "host", hosts[i]);
-    set(one, "port", ports.size() == 1 ? ports[0] : ports[i]);
+    Parameters& server = servers.emplace_back(parameters);
+    set(server, "host", hosts[i]);
+    set(server, "port", ports.size() == 1 ? ports[0] : ports[i]);
   }
   return servers;
 }

@@ -54,8 +54,9 @@ fs::path Layout::path_of(const Location& location) const {
   const bool is_open = location.is_open();
   const bool is_trashed = location.state == SessionState::trashed;
   for (const Kind& kind : kKinds) {
-    const Location one{location.id, kind.state, kind.before};
-    if (one.is_open() == is_open && (kind.state == SessionState::trashed) == is_trashed) {
+    const Location location_of_kind{location.id, kind.state, kind.before};
+    if (location_of_kind.is_open() == is_open &&
+        (kind.state == SessionState::trashed) == is_trashed) {
       return folder_in(root_, kind) / cat(location.id.str(), kSuffix);
     }
   }
@@ -136,8 +137,8 @@ Result<bool> is_sessions_folder(const fs::path& path) {
   REPRISE_ASSIGN(const std::vector<LocatedFile> found, Layout(path).sessions(ignored));
   // Conversations that other programs store as JSON have neither a working directory nor a creation
   // time.
-  return std::ranges::any_of(found | std::views::take(kCheckedMax), [](const LocatedFile& one) {
-    const auto info = read_info(one.file, one.location);
+  return std::ranges::any_of(found | std::views::take(kCheckedMax), [](const LocatedFile& located) {
+    const auto info = read_info(located.file, located.location);
     return info && (!info->working_dir.empty() || is_known(info->created_at));
   });
 }

@@ -309,8 +309,8 @@ class Reader {
   void report_missing_turns() {
     const Log& log = *file_.stored.log;
     const auto has = [&log](std::string_view role) {
-      return std::ranges::any_of(log.own,
-                                 [role](const SharedMessage& one) { return one->role == role; });
+      return std::ranges::any_of(
+          log.own, [role](const SharedMessage& message) { return message->role == role; });
     };
     if (has(role::kAssistant) && !has(role::kUser)) {
       file_.gaps.push_back(

@@ -42,8 +42,8 @@ Result<> create_file(const path& file) {
 // SQLite follows no links to these files either, but cannot report them.
 Result<> check_files(const path& file, Access access) {
   for (const char* const suffix : {"", "-wal", "-shm", "-journal"}) {
-    const path one = store::beside(file, suffix);
-    REPRISE_TRY(access == Access::write ? check_target(one) : check_source(one));
+    const path sibling = store::beside(file, suffix);
+    REPRISE_TRY(access == Access::write ? check_target(sibling) : check_source(sibling));
   }
   return {};
 }

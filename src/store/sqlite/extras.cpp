@@ -76,8 +76,8 @@ Result<std::vector<Artefacts::Entry>> read_entries(Connection& connection, const
   }));
   REPRISE_ASSIGN(const auto snapshot, find_snapshot(connection, id));
   if (snapshot) {
-    std::erase_if(entries,
-                  [](const Artefacts::Entry& one) { return is_snapshot(one.step, one.name); });
+    std::erase_if(
+        entries, [](const Artefacts::Entry& entry) { return is_snapshot(entry.step, entry.name); });
     const Artefacts::Entry entry{Step{0}, std::string(kSnapshotName), std::ssize(*snapshot)};
     const auto after = std::ranges::find_if(entries, [&entry](const Artefacts::Entry& other) {
       return std::pair(other.step.value, other.name) > std::pair(entry.step.value, entry.name);

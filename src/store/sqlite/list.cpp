@@ -191,7 +191,7 @@ class MergedRows {
     for (const Select& select : selects) {
       REPRISE_ASSIGN(Statement row, connection.prepare(select.sql));
       for (const Value& value : select.values) {
-        std::visit([&row](const auto& one) { row.bind(one); }, value);
+        std::visit([&row](const auto& bound) { row.bind(bound); }, value);
       }
       merged.streams_.push_back({.row = std::move(row)});
       REPRISE_TRY(step(merged.streams_.back()));

@@ -161,7 +161,8 @@ const std::string& insert_statement(const InsertShape& shape) {
 }
 
 bool has_authors(const std::vector<Message>& messages) {
-  return std::ranges::any_of(messages, [](const Message& one) { return one.author.has_value(); });
+  return std::ranges::any_of(messages,
+                             [](const Message& message) { return message.author.has_value(); });
 }
 
 // The formatted values of a row; they must live while they are bound.

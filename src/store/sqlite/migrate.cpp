@@ -300,7 +300,7 @@ Result<SchemaVersion> schema_version_of(Connection& connection) {
   }
   if (version != 0) {
     const bool is_current = std::ranges::all_of(
-        migrations(), [&](const Migration& one) { return has_run(connection, one); });
+        migrations(), [&](const Migration& migration) { return has_run(connection, migration); });
     return version == kVersion && is_current ? SchemaVersion::current : SchemaVersion::previous;
   }
   REPRISE_ASSIGN(const Names tables,

@@ -149,8 +149,8 @@ Result<bool> PurgeSteps::delete_rows(Connection& connection, const Rows& rows) {
     chosen.push_back(number);
     bytes += kRowBytes + (is_overwritten ? 0 : size);
   }
-  for (const std::int64_t one : chosen) {
-    REPRISE_TRY(delete_row(connection, rows, one));
+  for (const std::int64_t rowid : chosen) {
+    REPRISE_TRY(delete_row(connection, rows, rowid));
   }
   if (rows.table == "messages" && !chosen.empty()) {
     REPRISE_TRY(connection.run(

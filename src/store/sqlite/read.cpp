@@ -301,8 +301,9 @@ Result<std::vector<std::optional<MessageFinder::Found>>> read_messages_at(
     auto session = sessions.begin();
     for (std::size_t i = 0; i < messages.size(); ++i) {
       const auto& [id, seq] = messages[i];
-      const auto found = std::find_if(session, sessions.end(),
-                                      [&id](const SessionRange& one) { return one.info.id == id; });
+      const auto found = std::find_if(session, sessions.end(), [&id](const SessionRange& range) {
+        return range.info.id == id;
+      });
       if (found == sessions.end()) {
         continue;
       }

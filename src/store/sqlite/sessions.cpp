@@ -66,7 +66,7 @@ struct SessionRow {
 
   void bind_to(Statement& statement) const {
     for (const auto& value : values) {
-      std::visit([&statement](const auto& one) { statement.bind(one); }, value);
+      std::visit([&statement](const auto& bound) { statement.bind(bound); }, value);
     }
   }
 };
@@ -94,7 +94,8 @@ std::int64_t take_token_count(Extra& extra) {
   if (count <= 0) {
     return 0;
   }
-  std::erase_if(extra, [](const ExtraField& one) { return one.name == kTokenCount; });
+  std::erase_if(extra,
+                [](const ExtraField& extra_field) { return extra_field.name == kTokenCount; });
   return count;
 }
 
