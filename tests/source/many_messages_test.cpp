@@ -15,7 +15,7 @@
 namespace reprise::test {
 namespace {
 
-constexpr int kExchanges = 500;
+constexpr int kExchanges = 1000;
 constexpr int kTimes = 8;
 
 double cpu_seconds() {
