@@ -104,6 +104,8 @@ std::string settled(std::string text, const std::string& home, const std::string
       text.replace(at, what.size(), with);
     }
   };
+  // The file contains the path of HOME.
+  replace(R"(("place":"[^"]*/\.claude",.*"bytes":)[0-9]+)", "$01388");
   replace_all(home, "HOME");
   replace_all(url, "http://SERVER");
   replace("20(?!26-01-18)[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z", "NOW");
