@@ -31,6 +31,7 @@ std::optional<Origin> origin_of(const Session& session) {
                 .updated_at = time("updated_at"),
                 .title = json["title"].text(),
                 .is_archived = json["archived"].raw() == "true",
+                .fork = json["fork"].text(),
                 .usage = json["usage"] && usage ? std::optional(*std::move(usage)) : std::nullopt};
 }
 
@@ -51,6 +52,9 @@ void set_origin(Extra& extra, const Origin& origin) {
   }
   if (origin.is_archived) {
     object.field("archived", true);
+  }
+  if (!origin.fork.empty()) {
+    object.field("fork", origin.fork);
   }
   if (origin.usage) {
     object.raw("usage", usage_to_json(*origin.usage));

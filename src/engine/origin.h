@@ -12,8 +12,8 @@ inline constexpr std::string_view kOriginalsFolder = "original/";
 inline constexpr std::size_t kOriginalPieceBytes = 4U << 20;
 
 struct Origin {
-  std::string tool;  // in the tool
-  std::string id;    // the tool's
+  std::string tool;  // its scheme
+  std::string id;    // of the session in the tool
   // Its last activity, and its revision in the tool's list, at the last import.
   Time seen_at = {};
   std::string revision = {};
@@ -23,6 +23,8 @@ struct Origin {
   std::string title = {};
   // It was archived by an import. Else an import that was killed may have left it active.
   bool is_archived = false;
+  // The stored fork with the tool's messages since it was rewound; "" without one.
+  std::string fork = {};
   // What the tool stores for the session beyond the usage of its messages; its request id is
   // derived from tool and id.
   std::optional<Usage> usage = {};

@@ -61,6 +61,26 @@ Result<SessionId> id_in(Source& target, std::string_view tool, std::string_view 
   return imported_id(tool, id, new_ids);
 }
 
+// The stored copy with this id. If it is in the trash, and the fork with the tool's newer messages
+// is not, returns that fork and sets `id` to its id.
+Result<std::optional<Session>> find_untrashed(Source& store, SessionId& id) {
+  REPRISE_ASSIGN(const std::optional<Session> copy, store.find(id));
+  std::optional<Session> found = copy;
+  for (int forks = 0; found && found->info.state == SessionState::trashed; ++forks) {
+    const std::string fork = origin_of(*found).value_or(Origin{}).fork;
+    if (fork.empty() || forks == kForksMax) {
+      return copy;
+    }
+    REPRISE_ASSIGN(const SessionId fork_id, SessionId::parse(fork));
+    REPRISE_ASSIGN(found, store.find(fork_id));
+  }
+  if (!found) {
+    return copy;
+  }
+  id = found->info.id;
+  return found;
+}
+
 // The number of leading messages that are equal in a session of the store and in the tool's.
 template <class Equal>
 Result<Seq> count_equal(Source& store, const SessionInfo& present, Source& source,
@@ -237,7 +257,8 @@ class Import {
 
   Result<ImportedSession> copy() {
     REPRISE_ASSIGN(SessionId id, id_in(target_, tool_, info_.id.str()));
-    REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id));
+    stored_.push_back(id);
+    REPRISE_ASSIGN(const std::optional<Session> present, find_untrashed(target_, id));
     ImportedSession imported{.outcome = CopyOutcome::unchanged,
                              .messages = 0,
                              .id = id,
@@ -246,6 +267,7 @@ class Import {
     if (present && present->info.state == SessionState::trashed) {
       return imported;  // trashed by the user
     }
+    first_ = id;
     const Origin origin = present ? origin_of(*present).value_or(Origin{}) : Origin{};
     // Left active by an import that was killed.
     const bool is_to_be_archived = present && origin.is_archived &&
@@ -255,6 +277,7 @@ class Import {
       return imported;
     }
     imported.was_read = true;
+    const bool is_new = !present;
     if (present) {
       if (is_to_be_archived) {
         view_.set_state(SessionState::archived);
@@ -273,7 +296,9 @@ class Import {
     std::optional<ForkOrigin> fork;
     for (int forks = 0;; ++forks) {
       view_.show_as(id, fork);
-      stored_.push_back(id);
+      if (id != stored_.back()) {
+        stored_.push_back(id);
+      }
       REPRISE_ASSIGN(const CopiedSession copied,
                      copy_session(view_, target_, id,
                                   // note_seen() writes to the session, not always to its forks
@@ -283,15 +308,20 @@ class Import {
       imported.messages += copied.messages;
       imported.damage = copied.damage;
       if (copied.outcome != CopyOutcome::conflict || !copied.differs || forks == kForksMax) {
-        imported.outcome =
-            forks > 0 && imported.messages > 0 ? CopyOutcome::forked : copied.outcome;
+        imported.outcome = fork && imported.messages > 0 ? CopyOutcome::forked : copied.outcome;
         break;
       }
       REPRISE_ASSIGN(SessionId next,
                      fork_id_in(target_, tool_, source_, info_.id, *copied.differs));
-      REPRISE_TRY(begin_fork(id, *copied.differs, next));
-      fork = ForkOrigin{id, *copied.differs};
+      fork.reset();
+      if (copied.differs->value > 0) {  // else it is another session with the same id
+        REPRISE_TRY(begin_fork(id, *copied.differs, next));
+        fork = ForkOrigin{id, *copied.differs};
+      }
       id = std::move(next);
+    }
+    if (is_new && imported.outcome == CopyOutcome::continued) {
+      imported.outcome = CopyOutcome::copied;  // share() created it
     }
     return imported;
   }
@@ -319,7 +349,7 @@ class Import {
     if (is_shared_) {
       return {};
     }
-    REPRISE_ASSIGN(const SessionId id, id_in(target_, tool_, info_.id.str()));
+    const SessionId& id = *first_;
     REPRISE_TRY(note_seen(imported, id));
     Archives* const archives = target_.capabilities().archives;
     if (archives == nullptr || !view_.is_archived()) {
@@ -371,15 +401,17 @@ class Import {
 
   // `id` is that of the session, `imported` may be a fork.
   Result<> note_seen(const ImportedSession& imported, const SessionId& id) {
-    REPRISE_TRY(take_title(id));
+    REPRISE_TRY(take_title(imported.id));
     const bool is_itself = imported.id == id;
     bool is_noted = false;
     if (imported.outcome != CopyOutcome::conflict) {
       REPRISE_ASSIGN(const bool is_complete, note_complete(imported.id, is_itself));
       is_noted = is_complete && is_itself;
     }
-    return is_noted ? Result<>()
-                    : change_origin(id, [this](Origin& origin) { note_seen_in(origin); });
+    return is_noted ? Result<>() : change_origin(id, [&](Origin& origin) {
+      note_seen_in(origin);
+      origin.fork = is_itself ? "" : imported.id.str();
+    });
   }
 
   // A session that was renamed in the tool, and not in the store.
@@ -466,22 +498,23 @@ class Import {
     Seq shared;
     stored_.push_back(parent);
     for (const SessionId& candidate : stored_) {
-      REPRISE_ASSIGN(const Seq same, count_shared(candidate));
-      parent = same > shared ? candidate : parent;
-      shared = std::max(shared, same);
-    }
-    if (shared == session->info.head) {
-      return true;  // rewound after it was imported
+      REPRISE_ASSIGN(const std::optional<Session> copy, target_.find(candidate));
+      const bool is_trashed = copy && copy->info.state == SessionState::trashed;
+      if (!copy || (is_trashed && !is_branch(info_))) {
+        continue;
+      }
+      REPRISE_ASSIGN(const Seq same,
+                     count_equal(target_, copy->info, view_, info_.id, std::equal_to()));
+      if (same == session->info.head) {
+        return true;  // rewound after it was imported
+      }
+      if (same > shared && !is_trashed) {
+        parent = candidate;
+        shared = same;
+      }
     }
     REPRISE_TRY(shared.value == 0 ? Result<>() : forking->fork(parent, shared, *session));
     return false;
-  }
-
-  // The number of leading messages that are equal in the source and in a session of the store.
-  Result<Seq> count_shared(const SessionId& there) {
-    REPRISE_ASSIGN(const std::optional<Session> present, target_.find(there));
-    const bool exists = present && present->info.state != SessionState::trashed;
-    return exists ? count_equal(target_, present->info, view_, info_.id, std::equal_to()) : Seq{};
   }
 
   Result<> begin_fork(const SessionId& parent, Seq at, const SessionId& child) {
@@ -504,7 +537,8 @@ class Import {
   const SessionInfo& info_;
   std::stop_token stop_;
   ImportView view_;
-  bool is_shared_ = false;  // another session has all of its messages
+  bool is_shared_ = false;          // another session has all of its messages
+  std::optional<SessionId> first_;  // the first stored copy that is not in the trash
   std::optional<SessionId> unarchived_;
   std::vector<SessionId> stored_;  // the stored copies of the tool's session: itself, and its forks
 };
@@ -628,7 +662,7 @@ Result<Seq> ImportedMessages::count(const SessionId& id) {
   REPRISE_ASSIGN(SessionId imported, id_in(store_, tool_, id.str()));
   Seq count;
   for (int forks = 0; forks <= kForksMax; ++forks) {
-    REPRISE_ASSIGN(const std::optional<Session> present, store_.find(imported));
+    REPRISE_ASSIGN(const std::optional<Session> present, find_untrashed(store_, imported));
     if (!present || present->info.state == SessionState::trashed) {
       break;
     }

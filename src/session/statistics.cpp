@@ -36,8 +36,13 @@ class StatisticsCollector {
     shared_messages_ = {};
     forks_.clear();
     sessions_ = 0;
-    REPRISE_TRY(collect_sessions());
-    return add_sessions(progress);
+    Result<> added = collect_sessions();
+    added = added ? add_sessions(progress) : added;
+    if (!added && is_history() && added.error().code != Code::cancelled) {
+      add_damage({{source.name, std::move(added.error().message), ""}});
+      added = {};
+    }
+    return added;
   }
 
   Statistics finish() {

@@ -101,6 +101,7 @@ struct StatisticsSource {
 // Reads every session except those in the trash; memory holds one message, the rows, and 16 bytes
 // per request and session. Each request is counted once: by its id, however often and in however
 // many sources it is stored, and messages shared by forks with the session they started in.
+// A history of another tool that cannot be read is damage, a store that cannot is an error.
 // cancelled when stopped. `progress` counts sessions.
 Result<Statistics> compute_statistics(std::span<const StatisticsSource> sources,
                                       const StatisticsQuery& query, const Prices& prices,

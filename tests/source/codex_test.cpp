@@ -193,8 +193,9 @@ TEST_F(CodexTest, ThreadsThatPointAtEachOtherEnd) {
                          prompt_line(1, "Hi")});
   }
   open("codex");
-  EXPECT_FALSE(transcript(kThread).empty());
-  EXPECT_FALSE(damage(kThread).empty());
+  EXPECT_EQ(transcript(kThread), (Lines{"user: Hi", "user: Hi"}));
+  ASSERT_EQ(damage(kThread).size(), 1U);
+  EXPECT_EQ(damage(kThread)[0].reason, "the files continue each other");
 }
 
 TEST_F(CodexTest, KilledInMidAnswer) {
@@ -258,15 +259,18 @@ TEST_F(CodexTest, OnlyTheWordsOfThePersonInAMessageWithAnImage) {
   write(file_of(kThread),
         {meta(kThread),
          line(1, "response_item",
-              "{'type':'message','role':'user','content':[{'type':'input_text','text':'See'},"
-              "{'type':'input_text','text':'<image name=a>'},"
-              "{'type':'input_image','image_url':'data:image/png;base64,AAAA'}],"
+              "{'type':'message','role':'user','content':["
+              "{'type':'input_text','text':'<image name=[Image #1]>'},"
+              "{'type':'input_image','image_url':'data:image/png;base64,AAAA'},"
+              "{'type':'input_text','text':'</image>'},{'type':'input_text','text':'See </image>'},"
+              "{'type':'input_text','text':'a note'}],"
               "'internal_chat_message_metadata_passthrough':{'content_item_kinds':"
-              "['user.text','generic.tag','user.image']}}")});
+              "['user.text','user.image','user.text','user.text','generic.note']}}")});
   open("codex");
   EXPECT_EQ(transcript(kThread),
-            Lines{"user: See | ?input_text | [image/png data:image/png;base64,AAAA]"});
-  EXPECT_EQ(session(kThread).info.title, "See");
+            Lines{"user: ?input_text | [image/png data:image/png;base64,AAAA] | ?input_text | "
+                  "See </image> | ?input_text"});
+  EXPECT_EQ(session(kThread).info.title, "See </image>");
 }
 
 TEST_F(CodexTest, SubAgentsAreListedWithTheBranchesOnly) {

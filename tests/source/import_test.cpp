@@ -127,6 +127,40 @@ TEST_F(ImportTest, WhatIsInTheTrashStaysThere) {
   EXPECT_TRUE(stored().empty());
 }
 
+TEST_F(ImportTest, AForkGoesOnWhileTheEarlierSessionIsInTheTrash) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1"),
+                named(3, 2, "user", "Two")});
+  open("pi");
+  import_all();
+  write(kFile, {named(4, 2, "user", "Three")});
+  import_all();
+  must(store_->capabilities().trash->trash(must(imported_id("pi", "one")), Time{}));
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  write(kFile, {named(5, 4, "assistant", "3")});
+  ImportedMessages imported(*store_, "pi", source());
+  EXPECT_EQ(must(imported.count(must(SessionId::parse("one")))), Seq{3});
+  EXPECT_EQ(import_all(), Lines{"continued 1"});
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"One", "1", "Three", "3"})});
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  must(store_->capabilities().trash->trash(must(store_->list({})).sessions.front().id, Time{}));
+  write(kFile, {named(6, 5, "user", "Four")});
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+}
+
+TEST_F(ImportTest, AnotherSessionWithTheSameIdIsNotAFork) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One")});
+  open("pi");
+  import_all();
+  std::filesystem::remove(location() / kFile);
+  write(kFile, {std::string(kHeader), named(2, 0, "user", "Other")});
+  EXPECT_EQ(import_all(), Lines{"copied 1"});
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  EXPECT_EQ(must(get(*store_, must(imported_id("pi", "one")))).info.title, "One");
+  const SessionInfo other = must(store_->list({})).sessions.front();
+  EXPECT_EQ(other.title, "Other");
+  EXPECT_EQ(other.forked_from, std::nullopt);
+}
+
 TEST_F(ImportTest, BranchesThatWereLeftComeIntoTheArchiveAndShareWhatTheyCan) {
   write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1"),
                 named(3, 2, "user", "Left"), named(4, 3, "assistant", "2"),
@@ -378,6 +412,19 @@ TEST_F(ImportTest, ARenameInTheToolIsTakenOverUnlessItWasRenamedHere) {
   write(kFile, {name("Once more")});
   import_all();
   EXPECT_EQ(must(get(*store_, id)).info.title, "Mine");
+}
+
+TEST_F(ImportTest, ARenameAfterARewindIsTakenOverByTheFork) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "user", "Two")});
+  open("pi");
+  import_all();
+  write(kFile, {named(3, 1, "user", "Three")});
+  import_all();
+  write(kFile, {"{'type':'session_info','id':'n','parentId':'3','timestamp':"
+                "'2026-11-20T10:11:00.000Z','name':'Renamed'}"});
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  EXPECT_EQ(must(get(*store_, must(imported_id("pi", "one")))).info.title, "One");
+  EXPECT_EQ(must(store_->list({.title_contains = "Renamed"})).sessions.size(), 1U);
 }
 
 // A turn of each tool, numbered from 1, whose last line is longer than the piece of a file that a

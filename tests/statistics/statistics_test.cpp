@@ -230,6 +230,20 @@ TEST_F(StatisticsTest, CountsBranchesAndSubAgentsOfHistories) {
 
 // A tool that has only sums of sessions, and one whose requests have no ids: the same with the
 // tool's history, with its import, and with both.
+TEST_F(StatisticsTest, CountsTheOthersIfAHistoryCannotBeRead) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "sessions.db";
+  std::ofstream(file) << "SQLite format 3" << '\0' << "garbage";
+  const auto broken = must(open_source("goose:" + folder.path().native()));
+  add("a", turn("r1", 10));
+  const StatisticsSource sources[] = {{"goose:", broken.get()}, {"here", store_.get()}};
+  const Statistics counted =
+      must(compute_statistics(sources, {.by = StatisticsGrouping::source}, Prices({})));
+  EXPECT_EQ(counted.total.usage.input.value, 10);
+  ASSERT_EQ(counted.damage.size(), 1U);
+  EXPECT_EQ(counted.damage[0].where, "goose:");
+}
+
 TEST_F(StatisticsTest, CountsUsageWithoutRequestIdsOnce) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "goose");

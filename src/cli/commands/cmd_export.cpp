@@ -1,6 +1,7 @@
 // reprise export: writes sessions in other formats to standard output or files.
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 
 #include "base/file.h"
@@ -142,7 +143,7 @@ class Export final : public Command {
       REPRISE_ASSIGN(const Session session, get(source, info.id));
       REPRISE_ASSIGN(const fs::path folder, find_tool_folder(format, session, variables(context)));
       REPRISE_TRY(make_private_folders(folder));
-      REPRISE_TRY(write_into(context, source, {info, format, folder}));
+      REPRISE_TRY(export_into(context, source, {info, format, folder}));
     }
     return end(context, format);
   }
@@ -206,7 +207,7 @@ class Export final : public Command {
     const fs::path target = folder.filename().empty() ? folder.parent_path() : folder;
     REPRISE_TRY(make_private_folders(target));
     for (const SessionInfo& info : sessions_) {
-      REPRISE_TRY(write_into(context, source, {info, format, target}));
+      REPRISE_TRY(export_into(context, source, {info, format, target}));
     }
     return end(context, format);
   }
@@ -216,6 +217,19 @@ class Export final : public Command {
     const ExportFormat& format;
     const fs::path& folder;
   };
+  // One of several sessions that cannot be exported does not prevent the export of the others.
+  Result<> export_into(Context& context, Source& source, const FolderExport& job) {
+    auto written = write_into(context, source, job);
+    if (written || sessions_.size() == 1 || written.error().code == Code::cancelled ||
+        written.error().os_errno == ENOSPC) {
+      return written;
+    }
+    context.console().warn(
+        cat("not exported: ", session_name(source, job.info), ": ", written.error().message));
+    ++failed_;
+    return {};
+  }
+
   Result<> write_into(Context& context, Source& source, const FolderExport& job) {
     auto file = export_to_folder(
         source, job.info.id, job.format, job.folder,
@@ -252,15 +266,16 @@ class Export final : public Command {
           .close();
       context.console().print_json(out);
     }
-    const std::string summary = cat(counted(static_cast<std::int64_t>(sessions_.size()), "session"),
-                                    ", ", counted(messages_, "message"));
+    const auto written = static_cast<std::int64_t>(sessions_.size()) - failed_;
+    const std::string summary =
+        cat(counted(written, "session"), ", ", counted(messages_, "message"));
     context.console().notice(files_.size() == 1
                                  ? cat("wrote ", files_.front().string(), ": ", summary)
                                  : cat("wrote ", files_.size(), " files: ", summary));
     if (!format.import_command.empty() && !files_.empty()) {
       context.console().notice(cat("to continue there: ", command_for(format, sessions_.front())));
     }
-    return is_damaged_ ? Exit::failed : Exit::success;
+    return is_damaged_ || failed_ > 0 ? Exit::failed : Exit::success;
   }
 
   // The command that opens the first session in that tool.
@@ -288,6 +303,7 @@ class Export final : public Command {
   bool into_tool_ = false;
   std::stop_token stop_;  // set by a signal
   bool is_damaged_ = false;
+  std::int64_t failed_ = 0;
   std::int64_t messages_ = 0;
   std::vector<fs::path> files_;
   Source* source_ = nullptr;  // during run()

@@ -21,7 +21,6 @@ constexpr std::string_view kPrefix = "rollout-";
 constexpr std::string_view kEndings[] = {".jsonl", ".jsonl.zst", ".json"};
 constexpr std::size_t kTimeBytes = 20;  // "2026-11-20T10-00-00-"
 constexpr std::size_t kDayBytes = 11;   // "2025-05-02-", in the first version
-constexpr int kBasesMax = 64;
 constexpr std::int64_t kHeadBytes = 1 << 20;
 
 bool is_rollout(const fs::path& file) {
@@ -50,13 +49,6 @@ std::string_view thread_name(std::string_view stem) {
   return stem;
 }
 
-struct Base {
-  std::string thread;
-  std::int64_t ordinal_end = 0;
-  std::int64_t byte_end = 0;
-};
-
-// The base (thread and position) that the first line of a file names.
 Result<std::optional<Base>> base_of(const fs::path& file) {
   ReadReport ignored;
   REPRISE_ASSIGN(const Fd fd, open_unpacked(file, ignored));
@@ -158,48 +150,56 @@ std::vector<Located> ThreadFiles::sessions() const {
   return sessions;
 }
 
-Result<> ThreadFiles::add_with_base(const FilePart& part, int depth, std::vector<FilePart>& parts,
-                                    ReadReport& report) const {
-  REPRISE_ASSIGN(const std::optional<Base> base, base_of(part.file));
-  FilePart own = part;
-  if (base) {
-    const Thread* const thread = this->thread(base->thread);
-    const fs::path* from = nullptr;
-    for (const fs::path& file : thread != nullptr ? thread->files : std::vector<fs::path>()) {
-      // After repeated reverts, the ordinal tells which file is meant.
-      bool is_base = file != part.file;
-      if (is_base && from != nullptr) {
-        REPRISE_ASSIGN(is_base, ends_before(file, *base));
-      }
-      if (is_base) {
-        from = &*std::ranges::find(thread->files, file);
-      }
+// Null if it does not exist. After repeated reverts, the ordinal tells which of a thread's files is
+// meant.
+Result<const fs::path*> ThreadFiles::file_of(const Base& base, const fs::path& successor) const {
+  const Thread* const base_thread = thread(base.thread);
+  const fs::path* found = nullptr;
+  for (const fs::path& file :
+       base_thread != nullptr ? std::span(base_thread->files) : std::span<const fs::path>()) {
+    bool is_base = file != successor;
+    if (is_base && found != nullptr) {
+      REPRISE_ASSIGN(is_base, ends_before(file, base));
     }
-    if (from == nullptr || depth == 0) {
-      add_damage(report, {part.file.native(),
-                          cat("continues thread ", base->thread, ", which does not exist"), ""});
-    } else {
-      const std::string stem = stem_of(part.file);
-      const std::string_view own_thread = thread_name(stem);
-      const bool is_same = own_thread.substr(0, own_thread.find('_')) == base->thread;
-      FilePart before{.file = *from, .is_inherited = part.is_inherited || !is_same};
-      if (!is_same) {
-        before.end = base->byte_end;  // what follows belongs to the other session
-      }
-      REPRISE_TRY(add_with_base(before, depth - 1, parts, report));
-      own.after_part = parts.size() - 1;
-      own.after_byte = base->byte_end;
-    }
+    found = is_base ? &file : found;
   }
-  parts.push_back(std::move(own));
-  return {};
+  return found;
 }
 
 Result<std::vector<FilePart>> ThreadFiles::parts_of(const SessionId& id, ReadReport& report) const {
-  std::vector<FilePart> parts;
-  const Thread* const thread = this->thread(id.str());
-  if (thread != nullptr) {
-    REPRISE_TRY(add_with_base({.file = thread->files.back()}, kBasesMax, parts, report));
+  std::vector<FilePart> parts;  // the newest first
+  const Thread* const newest = thread(id.str());
+  if (newest == nullptr) {
+    return parts;
+  }
+  parts.push_back({.file = newest->files.back()});
+  while (true) {
+    FilePart& part = parts.back();
+    REPRISE_ASSIGN(const std::optional<Base> base, base_of(part.file));
+    if (!base) {
+      break;
+    }
+    REPRISE_ASSIGN(const fs::path* const file, file_of(*base, part.file));
+    if (file == nullptr || std::ranges::find(parts, *file, &FilePart::file) != parts.end()) {
+      add_damage(report, {cat(part.file.native(), ": the messages before it"),
+                          file == nullptr ? cat("the thread ", base->thread, " does not exist")
+                                          : "the files continue each other",
+                          ""});
+      break;
+    }
+    const std::string stem = stem_of(part.file);
+    const std::string_view name = thread_name(stem);
+    const bool is_same = name.substr(0, name.find('_')) == base->thread;
+    FilePart before{.file = *file, .is_inherited = part.is_inherited || !is_same};
+    if (!is_same) {
+      before.end = base->byte_end;  // what follows belongs to the other session
+    }
+    part.after_byte = base->byte_end;
+    parts.push_back(std::move(before));
+  }
+  std::ranges::reverse(parts);
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    parts[i].after_part = i - 1;
   }
   return parts;
 }

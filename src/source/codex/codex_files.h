@@ -8,6 +8,13 @@
 
 namespace reprise::source::codex {
 
+// The position in a thread that the first line of a file continues.
+struct Base {
+  std::string thread;
+  std::int64_t ordinal_end = 0;
+  std::int64_t byte_end = 0;
+};
+
 class ThreadFiles {
  public:
   // Lists the files and reads only the index of names.
@@ -26,9 +33,8 @@ class ThreadFiles {
   };
   void add(const std::filesystem::path& file, bool is_archived, ReadReport& report);
   const Thread* thread(std::string_view id) const;
-  // Adds the base of a file, recursively, then the file itself.
-  Result<> add_with_base(const FilePart& part, int depth, std::vector<FilePart>& parts,
-                         ReadReport& report) const;
+  Result<const std::filesystem::path*> file_of(const Base& base,
+                                               const std::filesystem::path& successor) const;
 
   std::vector<Thread> threads_;
   std::map<std::string, std::string, std::less<>> names_;

@@ -55,6 +55,16 @@ ImageBlock image_at(JsonView part) {
           .extra = extra_without(part, {"type", "image_url"})};
 }
 
+// The program encloses each image in texts: <image name=[Image #1]> and </image>.
+bool is_image_tag(std::span<const JsonView> parts, std::size_t at) {
+  const auto is_image = [parts](std::size_t i) {
+    return i < parts.size() && parts[i]["type"].text() == "input_image";
+  };
+  const std::string text = parts[at]["text"].text();
+  return (text.starts_with("<image") && text.ends_with('>') && is_image(at + 1)) ||
+         (text == "</image>" && is_image(at - 1));
+}
+
 void add_parts(JsonView item, std::vector<Block>& blocks) {
   const std::vector<std::string> kinds = part_kinds(item);
   const bool is_persons =
@@ -62,12 +72,14 @@ void add_parts(JsonView item, std::vector<Block>& blocks) {
   if (item["content"].is(json::Kind::string)) {
     blocks.emplace_back(TextBlock{item["content"].text(), {}});
   }
-  std::size_t at = 0;
-  item["content"].each([&](JsonView part) {
+  std::vector<JsonView> parts;
+  item["content"].each([&parts](JsonView part) { parts.push_back(part); });
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    const JsonView part = parts[at];
     const std::string type = part["type"].text();
     const bool is_text = type == "input_text" || type == "output_text" || type == "text";
-    const bool is_beside = is_persons && at < kinds.size() && !kinds[at].starts_with("user.");
-    ++at;
+    const bool is_beside = (is_persons && at < kinds.size() && !kinds[at].starts_with("user.")) ||
+                           is_image_tag(parts, at);
     if (is_text && !is_beside) {
       blocks.emplace_back(TextBlock{part["text"].text(), extra_without(part, {"type", "text"})});
     } else if (type == "input_image") {
@@ -75,7 +87,7 @@ void add_parts(JsonView item, std::vector<Block>& blocks) {
     } else {
       blocks.push_back(unknown_block(part));
     }
-  });
+  }
 }
 
 // Calls of any kind: functions, custom tools with free text, the old shell.
