@@ -356,13 +356,9 @@ std::vector<Located> locate_files(const std::filesystem::path& location, const F
   sessions.reserve(files.size());
   for (std::filesystem::path& file : files) {
     const auto [name, is_child] = layout.name(file);
-    if (auto id = SessionId::parse(name)) {
-      Located& located =
-          sessions.emplace_back(Located{.id = *std::move(id), .parts = {}, .is_child = is_child});
-      located.parts.push_back({.file = std::move(file)});
-    } else {
-      add_damage(report, {file.native(), id.error().message, ""});
-    }
+    Located& located = sessions.emplace_back(
+        Located{.id = session_id_of(name), .parts = {}, .is_child = is_child});
+    located.parts.push_back({.file = std::move(file)});
   }
   return sessions;
 }

@@ -143,7 +143,15 @@ std::string text_of_result(JsonView content, std::vector<Block>& beside,
 }
 
 Block unknown_block(JsonView part) {
-  return UnknownBlock{part["type"].text(), raw_of(part)};
+  if (part.is(json::Kind::string)) {
+    return TextBlock{part.text(), {}};
+  }
+  if (std::string type = part["type"].text(); !type.empty()) {
+    return UnknownBlock{std::move(type), raw_of(part)};
+  }
+  std::string wrapped;
+  json::ObjectWriter(wrapped).field("type", "unknown").raw("value", part.raw()).close();
+  return UnknownBlock{"unknown", json::take(wrapped)};
 }
 
 std::optional<Money> cost_of(JsonView value) {

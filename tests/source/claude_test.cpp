@@ -48,6 +48,17 @@ std::string result(std::string_view uuid, std::string_view parent, std::string_v
 
 class ClaudeTest : public SourceTest {};
 
+TEST_F(ClaudeTest, EveryBlockHasAType) {
+  write(kFile, {"{'type':'user','uuid':'u1','parentUuid':null,'message':{'role':'user','content':["
+                "null,5,'Why?',{'a':1}]}}"});
+  open("claude");
+  EXPECT_EQ(transcript(kId), Lines{"user: ?unknown | ?unknown | Why? | ?unknown"});
+  const std::vector<Message> messages = must(read_all(source(), must(SessionId::parse(kId))));
+  const auto* const block = std::get_if<UnknownBlock>(&messages.at(0).blocks.at(3));
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(block->json.text(), R"({"type":"unknown","value":{"a":1}})");
+}
+
 TEST_F(ClaudeTest, OneAnswerInSeveralLinesIsOneMessageAndCountedOnce) {
   write(kFile,
         {user("u1", "", "Why?"),

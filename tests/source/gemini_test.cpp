@@ -193,6 +193,12 @@ TEST_F(GeminiTest, ReadsCheckpoints) {
   EXPECT_NE(session(id).info.updated_at, Time{});
 }
 
+TEST_F(GeminiTest, ReadsCheckpointsWithAnyName) {
+  write("tmp/x/checkpoint-my größe.json", {"[{'role':'user','parts':[{'text':'Why?'}]}]"});
+  open("gemini");
+  EXPECT_EQ(transcript(only_id()), Lines{"user: Why?"});
+}
+
 TEST_F(GeminiTest, ACheckpointWithTheSameTagInAnotherFolderLeavesIdsUnchanged) {
   write("tmp/b/checkpoint-save.json",
         {"{'history':[{'role':'user','parts':[{'text':'Why?'}]}],'authType':'x'}"});

@@ -123,6 +123,19 @@ INSERT INTO responses VALUES('01a', 'gpt-x', 'Why?', '', NULL, '{}', 'So.', NULL
   EXPECT_EQ(transcript("01a"), (Lines{"user: Why?", "assistant: So."}));
 }
 
+TEST_F(LlmTest, AConversationWhoseIdIsNotOneOfOursIsRead) {
+  fill(kOlder);
+  fill(R"(
+INSERT INTO conversations VALUES('bad id', 'Named', 'gpt-x');
+INSERT INTO responses VALUES('01a', 'gpt-x', 'Why?', '', NULL, '{}', 'So.', NULL, 'bad id', 5,
+  '2026-01-02T03:04:05+00:00', 10, 3, NULL, NULL, NULL);
+)");
+  open("llm");
+  const SessionPage page = must(source().list({}));
+  ASSERT_EQ(page.sessions.size(), 1U);
+  EXPECT_EQ(transcript(page.sessions.front().id.str()), (Lines{"user: Why?", "assistant: So."}));
+}
+
 TEST_F(LlmTest, ThreadsAreChainsOfMessages) {
   fill(kOlder);
   fill(kNewer);

@@ -31,6 +31,15 @@ std::string message(std::string_view role, std::string_view text, std::string_vi
 
 class PiTest : public SourceTest {};
 
+TEST_F(PiTest, AFileMayHaveAnyName) {
+  write("sessions/--x--/my project.jsonl", {header(), entry("1", "", message("user", "Why?"))});
+  open("pi");
+  const SessionPage page = must(source().list({}));
+  EXPECT_TRUE(page.damage.empty());
+  ASSERT_EQ(page.sessions.size(), 1U);
+  EXPECT_EQ(transcript(page.sessions.front().id.str()), Lines{"user: Why?"});
+}
+
 TEST_F(PiTest, AConversationWithACallAndItsCost) {
   write(
       kFile,

@@ -73,8 +73,7 @@ class Gemini final : public JsonlTool {
       }
       std::string& session = *read;
       std::ranges::replace(session, '%', '_');  // '%' is not allowed in ids
-      const auto id = SessionId::parse(session);
-      if (!id) {
+      if (session.empty()) {
         add_damage(report, {file.native(), "no session id in it", ""});
         continue;
       }
@@ -83,8 +82,9 @@ class Gemini final : public JsonlTool {
       const auto [entry, is_new] = indexes.emplace(key, sessions.size());
       if (is_new) {
         // A tag of the user is unique in a project.
-        sessions.push_back(
-            {.id = is_checkpoint(file) ? session_id_in_folder(session, file) : *id, .parts = {}});
+        sessions.push_back({.id = is_checkpoint(file) ? session_id_in_folder(session, file)
+                                                      : session_id_of(session),
+                            .parts = {}});
         if (auto root = root_of(file, report); root) {
           sessions.back().working_dir = *std::move(root);
         } else {

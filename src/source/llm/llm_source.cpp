@@ -40,6 +40,30 @@ void add_older(const SessionInfo& conversation, SessionInfo& thread) {
   }
 }
 
+// The tool's id of a session.
+std::string foreign_id(Database& database, const SessionId& id) {
+  std::string foreign = id.str();
+  if (!is_generated_id(id)) {
+    return foreign;
+  }
+  ReadReport ignored;  // listing the sessions reports the same
+  constexpr std::pair<std::string_view, std::string_view> kIds[] = {
+      {"threads", "id"},
+      {"conversations", "id"},
+      {"responses", "conversation_id"},
+      {"responses", "id"}};
+  for (const auto& [table, column] : kIds) {
+    if (database.has_table(table)) {
+      for_each_row(database.select(table, {column}, ""), table, ignored,
+                   [&](const sqlite::Statement& row) {
+                     const std::string candidate = row.text(column);
+                     foreign = session_id_of(candidate) == id ? candidate : foreign;
+                   });
+    }
+  }
+  return foreign;
+}
+
 class LlmTool final : public Tool {
  public:
   explicit LlmTool(fs::path file) : copy_(std::move(file), kLlmTables) {}
@@ -64,15 +88,16 @@ class LlmTool final : public Tool {
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
     REPRISE_ASSIGN(const auto database, copy_.current());
+    const std::string foreign = foreign_id(*database, id);
     if (database->has_table("threads")) {
-      if (auto thread = llm::open_thread(database, id.str())) {
+      if (auto thread = llm::open_thread(database, foreign)) {
         return thread;
       }
     }
     if (!database->has_table("responses")) {
       return nullptr;
     }
-    return llm::open_conversation(database, id.str());
+    return llm::open_conversation(database, foreign);
   }
 
   std::string state_of(const SessionId& /*id*/) override { return copy_.state(); }
