@@ -65,6 +65,8 @@ std::string_view name_of(Part part) {
       return "the messages' usage";
     case Part::response_ids:
       return "the messages' response ids";
+    case Part::injected:
+      return "which messages programs wrote";
     case Part::message_fields:
       return "fields of messages from other programs";
     case Part::thinking:
@@ -119,6 +121,7 @@ void add_losses(Job& job, const Message& message, Parts parts) {
   add(job, parts, Part::system_messages,
       message.role != role::kUser && message.role != role::kAssistant &&
           message.role != role::kTool);
+  add(job, parts, Part::injected, is_injected(message));
   add(job, parts, Part::incomplete_answers, message.state == MessageState::incomplete);
   add(job, parts, Part::times, is_known(message.created_at));
   add(job, parts, Part::authors, message.author.has_value());

@@ -47,6 +47,7 @@ enum class Part : std::uint8_t {
   models,
   usage,
   response_ids,
+  injected,
   message_fields,
   thinking,
   signatures,

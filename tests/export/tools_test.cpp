@@ -159,6 +159,19 @@ TEST(ExportCodex, EventsHaveNoInjectedText) {
   EXPECT_THAT(lines[4], HasSubstr(R"("type":"user_message","message":"hi")"));
 }
 
+TEST(ExportTools, ListsThatTheFormatCannotMarkInjectedMessages) {
+  Message injected = user("<reminder>");
+  injected.extra.push_back({std::string(kInjectedField), raw("true")});
+  std::vector<std::string> formats;
+  for (const ExportFormat& format : export_formats()) {
+    const auto losses = exported_as(format.name, std::vector{injected}).exported.losses;
+    if (std::ranges::find(losses, "which messages programs wrote") != losses.end()) {
+      formats.emplace_back(format.name);
+    }
+  }
+  EXPECT_THAT(formats, ElementsAre("jsonl", "copilot", "gemini", "pi"));
+}
+
 TEST(ExportCodex, CountsUsageOnce) {
   std::vector<Message> messages = exchange_with_tools();
   messages.push_back(messages.back());
