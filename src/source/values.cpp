@@ -131,7 +131,7 @@ std::string first_text(JsonView content) {
 
 std::string text_of_result(JsonView content, std::vector<Block>& beside,
                            Block (*block_of)(JsonView part)) {
-  std::string text = content.text();
+  std::string text = content.is(json::Kind::array) || !content ? "" : text_or_json(content);
   content.each([&](JsonView part) {
     if (part["type"].text() == "text") {
       text += cat(text.empty() ? "" : "\n", part["text"].text());

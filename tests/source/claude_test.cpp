@@ -48,6 +48,15 @@ std::string result(std::string_view uuid, std::string_view parent, std::string_v
 
 class ClaudeTest : public SourceTest {};
 
+TEST_F(ClaudeTest, LinkedImagesAndResultsThatAreObjects) {
+  write(kFile, {"{'type':'user','uuid':'u1','parentUuid':null,'message':{'role':'user','content':["
+                "{'type':'image','source':{'type':'url','url':'https://a.example/b.png'}}]}}",
+                "{'type':'user','uuid':'u2','parentUuid':'u1','message':{'role':'user','content':["
+                "{'type':'tool_result','tool_use_id':'t','content':{'a':1}}]}}"});
+  open("claude");
+  EXPECT_EQ(transcript(kId), (Lines{"user: [ https://a.example/b.png]", "tool: t = {\"a\":1}"}));
+}
+
 TEST_F(ClaudeTest, EveryBlockHasAType) {
   write(kFile, {"{'type':'user','uuid':'u1','parentUuid':null,'message':{'role':'user','content':["
                 "null,5,'Why?',{'a':1}]}}"});

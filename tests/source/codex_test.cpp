@@ -186,6 +186,17 @@ TEST_F(CodexTest, AForkWhoseParentIsGoneIsReadAndSaysSo) {
   EXPECT_TRUE(damage(kOther)[0].reason.contains(kThread));
 }
 
+TEST_F(CodexTest, ASecondFileOfAThreadIsReported) {
+  write(file_of(kThread), {meta(kThread), prompt_line(1, "One")});
+  write(file_of(kThread, "2026-11-20T12-00-00"), {meta(kThread), prompt_line(1, "Two")});
+  open("codex");
+  const SessionPage page = must(source().list({}));
+  EXPECT_EQ(page.sessions.size(), 1U);
+  ASSERT_EQ(page.damage.size(), 1U);
+  EXPECT_TRUE(page.damage[0].where.contains("12-00-00")) << page.damage[0].where;
+  EXPECT_TRUE(page.damage[0].reason.starts_with("its thread is read from "));
+}
+
 TEST_F(CodexTest, ThreadsThatPointAtEachOtherEnd) {
   for (const auto& [own, other] : {std::pair(kThread, kOther), std::pair(kOther, kThread)}) {
     write(file_of(own), {meta(own, cat(",'history_base':{'thread_id':'", other,

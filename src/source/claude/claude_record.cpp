@@ -50,6 +50,9 @@ void add_block(JsonView block, std::vector<Block>& blocks) {
     std::ranges::move(beside, std::back_inserter(blocks));
   } else if ((type == "image" || type == "document") && source["type"].text() == "base64") {
     blocks.emplace_back(image_of(source["media_type"].text(), source["data"].text()));
+  } else if (type == "image" && source["type"].text() == "url") {
+    blocks.emplace_back(ImageBlock{
+        .media_type = "", .blob = std::nullopt, .url = source["url"].text(), .extra = {}});
   } else {
     blocks.push_back(unknown_block(block));
   }

@@ -126,8 +126,13 @@ void ThreadFiles::add(const fs::path& file, bool is_archived, ReadReport& report
   auto known = std::ranges::find(threads_, *id, &Thread::id);
   if (known == threads_.end()) {
     threads_.push_back({*id, {file}, is_archived});
-  } else if (name.find('_') != std::string_view::npos && stem_of(known->files.back()) != stem) {
+  } else if (stem_of(known->files.back()) == stem) {
+    return;  // the same file, compressed or archived
+  } else if (name.contains('_')) {
     known->files.push_back(file);
+  } else {
+    add_damage(report,
+               {file.native(), cat("its thread is read from ", known->files.front().native()), ""});
   }
 }
 
