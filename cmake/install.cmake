@@ -18,6 +18,7 @@ configure_file(cmake/reprise.pc.in reprise.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/reprise.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 configure_package_config_file(cmake/repriseConfig.cmake.in repriseConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/reprise)
 write_basic_package_version_file(repriseConfigVersion.cmake COMPATIBILITY SameMinorVersion)

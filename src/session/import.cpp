@@ -98,6 +98,20 @@ Result<Seq> count_equal(Source& store, const SessionInfo& present, Source& sourc
   return same;
 }
 
+// Of the questions and answers, which all exports have.
+Result<std::vector<std::uint64_t>> hash_texts(Source& source, const SessionId& id) {
+  std::vector<std::uint64_t> hashes;
+  REPRISE_TRY(source.read(id, {}, [&](const Message& message) {
+    const bool is_spoken = message.role == role::kUser || message.role == role::kAssistant;
+    if (std::string text = plain_text(message);
+        is_spoken && !is_injected(message) && !trimmed(text).empty()) {
+      hashes.push_back(fnv1a(cat(message.role, " ", trimmed(text))));
+    }
+    return Flow::proceed;
+  }));
+  return hashes;
+}
+
 // Whether an imported message is this one. Its images are stored as blobs.
 bool is_copy(const Message& ours, const Message& theirs) {
   return ours.role == theirs.role && ours.created_at == theirs.created_at &&
@@ -288,6 +302,12 @@ class Import {
         REPRISE_TRY(unarchive(*present));
       }
     } else {
+      REPRISE_ASSIGN(const bool is_own, is_own_export());
+      if (is_own) {
+        imported.id = info_.id;
+        imported.was_read = false;
+        return imported;
+      }
       REPRISE_ASSIGN(is_shared_, share(id));
       if (is_shared_) {
         return imported;
@@ -324,6 +344,18 @@ class Import {
       imported.outcome = CopyOutcome::copied;  // share() created it
     }
     return imported;
+  }
+
+  // Whether a session of this store was exported to the tool under its own id, and not continued
+  // there.
+  Result<bool> is_own_export() {
+    REPRISE_ASSIGN(const std::optional<Session> own, target_.find(info_.id));
+    if (!own || own->info.state == SessionState::trashed || origin_of(*own)) {
+      return false;
+    }
+    REPRISE_ASSIGN(const std::vector<std::uint64_t> ours, hash_texts(target_, info_.id));
+    REPRISE_ASSIGN(const std::vector<std::uint64_t> theirs, hash_texts(source_, info_.id));
+    return std::ranges::mismatch(ours, theirs).in2 == theirs.end();
   }
 
   // It may be read-only while it is archived.
