@@ -58,10 +58,14 @@ struct Step {
   friend auto operator<=>(const Step&, const Step&) = default;
 };
 
+// Adding saturates: other programs' files may contain any numbers.
 struct TokenCount {
   std::int64_t value = 0;
   TokenCount& operator+=(TokenCount other) {
-    value += other.value;
+    if (__builtin_add_overflow(value, other.value, &value)) {
+      value = other.value > 0 ? std::numeric_limits<std::int64_t>::max()
+                              : std::numeric_limits<std::int64_t>::min();
+    }
     return *this;
   }
   friend TokenCount operator+(TokenCount a, TokenCount b) { return a += b; }

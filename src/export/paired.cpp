@@ -45,14 +45,19 @@ Result<> PairedWriter::message(const Message& message) {
   }
   take_results(message);
   if (is_only_results) {
-    const bool is_complete =
-        pending_ &&
-        std::cmp_equal(results_.size(), std::ranges::count_if(pending_->blocks, is_call));
-    return is_complete ? flush() : Result<>();
+    return has_all_results() ? flush() : Result<>();
   }
-  REPRISE_TRY(flush());
-  return without_results.role == role::kAssistant ? answer(without_results, {})
-                                                  : other(without_results);
+  if (without_results.role == role::kAssistant) {
+    REPRISE_TRY(flush());
+    return answer(without_results, {});
+  }
+  following_.push_back(std::move(without_results));
+  return has_all_results() ? flush() : Result<>();
+}
+
+bool PairedWriter::has_all_results() const {
+  return !pending_ ||
+         std::cmp_equal(results_.size(), std::ranges::count_if(pending_->blocks, is_call));
 }
 
 void PairedWriter::take_results(const Message& message) {
@@ -70,8 +75,13 @@ void PairedWriter::take_results(const Message& message) {
 }
 
 Result<> PairedWriter::flush() {
-  const std::optional<Message> message = std::exchange(pending_, std::nullopt);
-  return message ? answer(*message, std::exchange(results_, {})) : Result<>();
+  if (const std::optional<Message> message = std::exchange(pending_, std::nullopt)) {
+    REPRISE_TRY(answer(*message, std::exchange(results_, {})));
+  }
+  for (const Message& message : std::exchange(following_, {})) {
+    REPRISE_TRY(other(message));
+  }
+  return {};
 }
 
 Result<PairedWriter::Outcome> PairedWriter::outcome(const CallResults& results,

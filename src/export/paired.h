@@ -1,7 +1,7 @@
 #pragma once
 
-// For formats that store each call with its result, or require one: a message with calls is held
-// back until all its results or another message arrive.
+// For formats that store each call with its result, or require one: a message with calls, and those
+// of others after it, are held back until all its results or another answer arrive.
 
 #include <functional>
 #include <map>
@@ -49,10 +49,12 @@ class PairedWriter : public Writer {
  private:
   Result<> flush();
   void take_results(const Message& message);
+  bool has_all_results() const;
 
   Job& job_;
   std::optional<Message> pending_;
   CallResults results_;
+  std::vector<Message> following_;  // not answers
 };
 
 }  // namespace reprise::exporting

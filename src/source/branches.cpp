@@ -21,7 +21,8 @@ std::string hex_of(std::uint64_t id) {
   return name;
 }
 
-NamedBranches::NamedBranches(const Tree& tree) {
+NamedBranches::NamedBranches(const Tree& tree,
+                             const std::function<bool(const Node&)>& is_elsewhere) {
   const auto name_of = [&](std::uint32_t index) {
     const std::uint64_t id = tree.nodes()[index].id;
     return hex_of(id != 0 ? id : node_id(std::to_string(index)));
@@ -29,6 +30,9 @@ NamedBranches::NamedBranches(const Tree& tree) {
   std::vector<AbandonedBranch> abandoned = tree.abandoned_branches();
   std::ranges::reverse(abandoned);
   for (const AbandonedBranch& branch : abandoned) {
+    if (is_elsewhere && is_elsewhere(tree.nodes()[branch.leaf])) {
+      continue;
+    }
     std::string name = name_of(branch.first);
     if (by_name_.contains(name)) {
       name = name_of(branch.leaf);

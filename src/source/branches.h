@@ -2,6 +2,7 @@
 
 // The abandoned branches of a tree as sessions: forks of the session on the current branch.
 
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -29,7 +30,9 @@ struct NamedBranch {
 class NamedBranches {
  public:
   NamedBranches() = default;
-  explicit NamedBranches(const Tree& tree);
+  explicit NamedBranches(const Tree& tree) : NamedBranches(tree, {}) {}
+  // Without those of other sessions, by their last node.
+  NamedBranches(const Tree& tree, const std::function<bool(const Node&)>& is_elsewhere);
 
   std::span<const NamedBranch> all() const { return all_; }
   // Null if there is none.

@@ -66,7 +66,14 @@ class DocumentTool final : public Tool {
 
   std::string state_of(const SessionId& id) override {
     const auto found = files_.find(id);
-    return found == files_.end() ? "" : state_text(found->second);
+    if (found == files_.end()) {
+      return "";
+    }
+    std::string state = state_text(found->second);
+    for (const fs::path& file : sidecars_of(found->second)) {
+      state += cat(" ", state_text(file));
+    }
+    return state;
   }
 
  private:
@@ -74,9 +81,7 @@ class DocumentTool final : public Tool {
   SharedHead read_head(const SessionId& id, const fs::path& file, const HeadState& state,
                        ReadReport& report) {
     CachedHead head;
-    if (form_.sidecar_files != nullptr) {
-      head.files = form_.sidecar_files(file);
-    }
+    head.files = sidecars_of(file);
     const auto open = form_.open(file);
     if (!open) {
       if (open.error().code != Code::not_found) {  // else it was removed meanwhile
@@ -96,6 +101,10 @@ class DocumentTool final : public Tool {
       return cache_.put(id, state, std::move(head));
     }
     return ListCache::share(state, std::move(head));
+  }
+
+  std::vector<fs::path> sidecars_of(const fs::path& file) const {
+    return form_.sidecar_files == nullptr ? std::vector<fs::path>() : form_.sidecar_files(file);
   }
 
   // Files of the same name in two folders are two sessions.

@@ -52,7 +52,10 @@ std::shared_ptr<const Indexed> make_indexed(Transcript transcript, ListedMetadat
   }
   const auto leaf = transcript.tree.leaf();
   Branch used = leaf ? transcript.tree.branch(*leaf) : Branch{};
-  NamedBranches branches(transcript.tree);
+  // What a fork's files begin with belongs to the session that was forked.
+  NamedBranches branches(transcript.tree, [&transcript](const Node& node) {
+    return transcript.parts[node.file].is_inherited;
+  });
   return std::make_shared<const Indexed>(Indexed{std::move(transcript), std::move(metadata),
                                                  std::move(states), std::move(used),
                                                  std::move(branches), std::move(agents)});

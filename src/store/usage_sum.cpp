@@ -19,11 +19,11 @@ void add(std::int64_t& sum, std::int64_t value) {
 }  // namespace
 
 void add_usage(Usage& sum, const Usage& usage) {
-  add(sum.input.value, usage.input.value);
-  add(sum.output.value, usage.output.value);
-  add(sum.reasoning.value, usage.reasoning.value);
-  add(sum.cached.value, usage.cached.value);
-  add(sum.cache_written.value, usage.cache_written.value);
+  sum.input += usage.input;
+  sum.output += usage.output;
+  sum.reasoning += usage.reasoning;
+  sum.cached += usage.cached;
+  sum.cache_written += usage.cache_written;
   if (!usage.cost) {
     return;
   }

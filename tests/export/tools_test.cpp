@@ -113,6 +113,19 @@ TEST_P(ToolFormats, EveryCallHasAResult) {
   EXPECT_THAT(out.exported.losses, Contains("results of calls that do not exist"));
 }
 
+TEST_P(ToolFormats, AMessageBetweenResultsLosesNone) {
+  std::vector<Message> messages = exchange_with_tools();
+  Message second = messages[2];
+  second.blocks.erase(second.blocks.begin());
+  messages[2].blocks.pop_back();
+  messages.insert(messages.begin() + 3, {user("a note"), second});
+  const ExportedText out = exported_as(GetParam(), messages);
+  EXPECT_THAT(out.text, Not(HasSubstr("interrupted before")));
+  EXPECT_THAT(out.exported.losses, Not(Contains("results of calls that do not exist")));
+  EXPECT_LT(out.text.find("no such folder"), out.text.find("a note"));
+  EXPECT_LT(out.text.find("a note"), out.text.find("Done."));
+}
+
 TEST_P(ToolFormats, ExportsAnEmptySession) {
   EXPECT_FALSE(exported_as(GetParam(), std::vector<Message>{}).text.empty());
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "base/file.h"
@@ -55,6 +56,15 @@ TEST_F(ClaudeTest, LinkedImagesAndResultsThatAreObjects) {
                 "{'type':'tool_result','tool_use_id':'t','content':{'a':1}}]}}"});
   open("claude");
   EXPECT_EQ(transcript(kId), (Lines{"user: [ https://a.example/b.png]", "tool: t = {\"a\":1}"}));
+}
+
+TEST_F(ClaudeTest, UsageThatIsTooLargeSaturates) {
+  write(kFile, {user("u1", "", "Why?"),
+                "{'type':'assistant','uuid':'a1','parentUuid':'u1','requestId':'r','message':{'id':"
+                "'m','role':'assistant','content':[{'type':'text','text':'So.'}],'usage':{"
+                "'input_tokens':9223372036854775807,'cache_read_input_tokens':1}}}"});
+  open("claude");
+  EXPECT_EQ(session(kId).usage.input.value, std::numeric_limits<std::int64_t>::max());
 }
 
 TEST_F(ClaudeTest, EveryBlockHasAType) {

@@ -55,6 +55,17 @@ TEST_F(ClineTest, TheSessionHasTheLastKnownModelInEitherForm) {
   EXPECT_EQ(session("s1").info.provider, "anthropic");
 }
 
+TEST_F(ClineTest, ARenameIsNoticed) {
+  write(cat(kFolder, "s1.json"), {"{'metadata':{'title':'Old'}}"});
+  write(cat(kFolder, "s1.messages.json"),
+        {"{'messages':[{'id':'m1','role':'user','content':'Why?'}]}"});
+  open("cline");
+  EXPECT_EQ(session("s1").info.title, "Old");
+  std::filesystem::remove(location() / cat(kFolder, "s1.json"));
+  write(cat(kFolder, "s1.json"), {"{'metadata':{'title':'Newer'}}"});
+  EXPECT_EQ(session("s1").info.title, "Newer");
+}
+
 TEST_F(ClineTest, SubAgentsAreListedWithTheBranchesOnly) {
   write(cat(kFolder, "1763600000000_s1.messages.json"),
         {"{'messages':[{'id':'m1','role':'user','content':'Why?'}]}"});

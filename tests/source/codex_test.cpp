@@ -176,6 +176,26 @@ TEST_F(CodexTest, AForkGoesOnFromAnotherThread) {
   EXPECT_EQ(sessions(true).size(), 2U);
 }
 
+TEST_F(CodexTest, WhatTheParentAbandonedIsNoBranchOfAFork) {
+  const std::string file = file_of(kThread);
+  write(file, {meta(kThread), prompt_line(1, "One")});
+  const auto end = std::filesystem::file_size(location() / file);
+  write(file, {prompt_line(2, "Two")});
+  const std::string segment =
+      file_of(kThread, "2026-11-20T11-00-00", "_019a0000-0000-7000-8000-00000000000f");
+  const auto base = [](int ordinal, std::uintmax_t bytes) {
+    return cat(",'history_base':{'thread_id':'", kThread, "','end_ordinal_exclusive':", ordinal,
+               ",'end_byte_offset':", bytes, "}");
+  };
+  write(segment, {meta(kThread, base(2, end)), prompt_line(2, "Three")});
+  write(file_of(kOther, "2026-11-20T12-00-00"),
+        {meta(kOther, base(3, std::filesystem::file_size(location() / segment))),
+         prompt_line(3, "Other")});
+  open("codex");
+  EXPECT_EQ(transcript(kOther), (Lines{"user: One", "user: Three", "user: Other"}));
+  EXPECT_EQ(sessions(true).size(), 3U);  // two threads, and one branch of the first
+}
+
 TEST_F(CodexTest, AForkWhoseParentIsGoneIsReadAndSaysSo) {
   write(file_of(kOther), {meta(kOther, cat(",'history_base':{'thread_id':'", kThread,
                                            "','end_ordinal_exclusive':4,'end_byte_offset':99}")),
@@ -194,7 +214,7 @@ TEST_F(CodexTest, ASecondFileOfAThreadIsReported) {
   EXPECT_EQ(page.sessions.size(), 1U);
   ASSERT_EQ(page.damage.size(), 1U);
   EXPECT_TRUE(page.damage[0].where.contains("12-00-00")) << page.damage[0].where;
-  EXPECT_TRUE(page.damage[0].reason.starts_with("its thread is read from "));
+  EXPECT_TRUE(page.damage[0].reason.starts_with("ignored: the thread is already read from "));
 }
 
 TEST_F(CodexTest, ThreadsThatPointAtEachOtherEnd) {
@@ -206,7 +226,7 @@ TEST_F(CodexTest, ThreadsThatPointAtEachOtherEnd) {
   open("codex");
   EXPECT_EQ(transcript(kThread), (Lines{"user: Hi", "user: Hi"}));
   ASSERT_EQ(damage(kThread).size(), 1U);
-  EXPECT_EQ(damage(kThread)[0].reason, "the files continue each other");
+  EXPECT_EQ(damage(kThread)[0].reason, "cyclic references between files");
 }
 
 TEST_F(CodexTest, KilledInMidAnswer) {

@@ -193,6 +193,16 @@ TEST_F(GeminiTest, ReadsCheckpoints) {
   EXPECT_NE(session(id).info.updated_at, Time{});
 }
 
+TEST_F(GeminiTest, ReadsEveryResultWithoutAnId) {
+  const auto result = [](std::string_view text) {
+    return cat("{'role':'user','parts':[{'functionResponse':{'name':'f','response':{'output':'",
+               text, "'}}}]}");
+  };
+  write("tmp/x/checkpoint-one.json", {cat("[", result("first"), ",", result("second"), "]")});
+  open("gemini");
+  EXPECT_EQ(transcript(only_id()), (Lines{"tool:  = first", "tool:  = second"}));
+}
+
 TEST_F(GeminiTest, ReadsCheckpointsWithAnyName) {
   write("tmp/x/checkpoint-my größe.json", {"[{'role':'user','parts':[{'text':'Why?'}]}]"});
   open("gemini");

@@ -172,6 +172,15 @@ TEST_F(OpencodeTest, SubAgentsAreChildrenAndWhatWasUndoneIsAFork) {
   EXPECT_EQ(parent->value.text(), "\"ses_1\"");
 }
 
+TEST_F(OpencodeTest, TheFirstMessageMayBeUndone) {
+  session_row("ses_1", "Talk", "'{\"messageID\":\"msg_1\"}'");
+  question("ses_1", "msg_1", "One");
+  answer("ses_1", "msg_2", "A");
+  open("opencode");
+  EXPECT_EQ(transcript("ses_1"), Lines());
+  EXPECT_EQ(sessions(true).size(), 2U);
+}
+
 TEST_F(OpencodeTest, APartOfAnAnswerMayBeUndone) {
   session_row("ses_1", "Talk", "'{\"messageID\":\"msg_2\",\"partID\":\"prt_3\"}'");
   question("ses_1", "msg_1", "One");

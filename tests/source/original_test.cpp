@@ -234,6 +234,41 @@ TEST_F(ExportedJsonTest, ComesBackWhole) {
             CopyOutcome::unchanged);
 }
 
+TEST_F(ExportedJsonTest, ADamagedFileDoesNotHideTheImagesOfOthers) {
+  const auto store = new_store("first.db");
+  const SessionId id = must(SessionId::parse("one"));
+  const BlobHash blob = must(store->capabilities().blobs->put_blob("image"));
+  must(store->create({.info = {.id = id, .title = "one"}}));
+  must(
+      store->append(id, {{.role = "user", .blocks = {ImageBlock{"image/png", blob, "", {}}}}}, {}));
+  must(export_to_folder(*store, id, *find_export_format("json"), location(), {}));
+  append("0.json", "{\"format\":\"reprise\",\"version\":1,\n\"session\":{");
+  open("exported");
+  BlobReader& blobs = *source().capabilities().blob_reader;
+  std::string bytes;
+  must(blobs.read_blob(blob, [&](std::string_view piece) {
+    bytes += piece;
+    return Flow::proceed;
+  }));
+  EXPECT_EQ(bytes, "image");
+  EXPECT_FALSE(blobs.read_blob(must(store->capabilities().blobs->put_blob("another")),
+                               [](std::string_view) { return Flow::proceed; }));
+}
+
+TEST_F(ExportedJsonTest, OfTwoExportsOfASessionTheNewerOneCounts) {
+  const auto store = new_store("first.db");
+  const SessionId id = must(SessionId::parse("one"));
+  must(store->create(
+      {.info = {.id = id, .title = "zeta", .updated_at = Time(std::chrono::seconds(1))}}));
+  must(export_to_folder(*store, id, *find_export_format("json"), location(), {}));
+  must(store->update(id, {.title = "alpha"}));
+  must(store->append(
+      id, {{.role = "user", .created_at = Time(std::chrono::seconds(1'800'000'000))}}, {}));
+  must(export_to_folder(*store, id, *find_export_format("json"), location(), {}));
+  open("exported");
+  EXPECT_EQ(session("one").info.title, "alpha");
+}
+
 TEST_F(ExportedJsonTest, AFolderOfThemIsReadAndWhatIsNoneIsDamageOrLeft) {
   const auto store = new_store("first.db");
   for (const char* const id : {"one", "two"}) {

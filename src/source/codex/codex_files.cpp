@@ -9,6 +9,7 @@
 #include "reprise/source.h"
 #include "reprise/types.h"
 #include "source/file.h"
+#include "source/lines.h"
 #include "source/records.h"
 
 namespace reprise::source::codex {
@@ -52,17 +53,18 @@ std::string_view thread_name(std::string_view stem) {
 Result<std::optional<Base>> base_of(const fs::path& file) {
   ReadReport ignored;
   REPRISE_ASSIGN(const Fd fd, open_unpacked(file, ignored));
-  std::optional<Base> base;
-  bool is_first = true;
-  REPRISE_TRY(for_each_record(
-      fd.get(), {.file = file, .end = kHeadBytes}, {}, ignored, [&](const Record& record) {
-        const JsonView pointer = record.json["payload"]["history_base"];
-        if (std::exchange(is_first, false) && pointer.is(json::Kind::object)) {
-          base = Base{pointer["thread_id"].text(), pointer["end_ordinal_exclusive"].count(),
-                      pointer["end_byte_offset"].count()};
-        }
-      }));
-  return base;
+  LineReader lines(fd.get(), file, 0, kHeadBytes);
+  Line first;
+  REPRISE_ASSIGN(const bool has_line, lines.next(first));
+  if (!has_line || !is_json_object(first.text)) {
+    return std::nullopt;
+  }
+  const JsonView pointer = JsonView(first.text)["payload"]["history_base"];
+  if (!pointer.is(json::Kind::object)) {
+    return std::nullopt;
+  }
+  return Base{pointer["thread_id"].text(), pointer["end_ordinal_exclusive"].count(),
+              pointer["end_byte_offset"].count()};
 }
 
 // Whether the record that ends at the base's byte is the last one before its ordinal.
@@ -123,23 +125,28 @@ void ThreadFiles::add(const fs::path& file, bool is_archived, ReadReport& report
     return add_damage(report, {file.native(), id.error().message, ""});
   }
   // Files are sorted by time, so a thread's first file comes before its segments.
-  auto known = std::ranges::find(threads_, *id, &Thread::id);
-  if (known == threads_.end()) {
+  const auto [known, is_new] = indexes_.emplace(id->str(), threads_.size());
+  if (is_new) {
     threads_.push_back({*id, {file}, is_archived});
-  } else if (stem_of(known->files.back()) == stem) {
+    return;
+  }
+  Thread& present = threads_[known->second];
+  if (stem_of(present.files.back()) == stem) {
     return;  // the same file, compressed or archived
-  } else if (name.contains('_')) {
-    known->files.push_back(file);
+  }
+  if (name.contains('_')) {
+    present.files.push_back(file);
   } else {
-    add_damage(report,
-               {file.native(), cat("its thread is read from ", known->files.front().native()), ""});
+    add_damage(
+        report,
+        {file.native(),
+         cat("ignored: the thread is already read from ", present.files.front().native()), ""});
   }
 }
 
 const ThreadFiles::Thread* ThreadFiles::thread(std::string_view id) const {
-  const auto known =
-      std::ranges::find_if(threads_, [&](const Thread& thread) { return thread.id.str() == id; });
-  return known == threads_.end() ? nullptr : &*known;
+  const auto known = indexes_.find(id);
+  return known == indexes_.end() ? nullptr : &threads_[known->second];
 }
 
 std::vector<Located> ThreadFiles::sessions() const {
@@ -186,9 +193,9 @@ Result<std::vector<FilePart>> ThreadFiles::parts_of(const SessionId& id, ReadRep
     }
     REPRISE_ASSIGN(const fs::path* const file, file_of(*base, part.file));
     if (file == nullptr || std::ranges::find(parts, *file, &FilePart::file) != parts.end()) {
-      add_damage(report, {cat(part.file.native(), ": the messages before it"),
+      add_damage(report, {cat(part.file.native(), ": earlier messages"),
                           file == nullptr ? cat("the thread ", base->thread, " does not exist")
-                                          : "the files continue each other",
+                                          : "cyclic references between files",
                           ""});
       break;
     }

@@ -37,6 +37,7 @@ class ThreadFiles {
                                                const std::filesystem::path& successor) const;
 
   std::vector<Thread> threads_;
+  std::map<std::string, std::size_t, std::less<>> indexes_;  // of threads, by id
   std::map<std::string, std::string, std::less<>> names_;
 };
 

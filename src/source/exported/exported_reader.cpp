@@ -52,24 +52,21 @@ class Depth {
   std::int64_t depth_ = 0;
 };
 
-// The lines of a file, split at '
-// ' only.
+// The lines of a file, split at '\n' only.
 class Lines {
  public:
   Lines(int fd, const std::filesystem::path& file) : fd_(fd), file_(file) {}
 
-  // Without the '
-  // '. corrupt at the end of the file.
+  // Without the '\n'. corrupt at the end of the file.
   Result<std::string> next() {
     std::size_t end = 0;
     while ((end = buffer_.find('\n', scanned_)) == std::string::npos) {
-      scanned_ = buffer_.size();
       REPRISE_TRY(read_more());
     }
     ++number_;
-    std::string line = buffer_.substr(0, end);
-    buffer_.erase(0, end + 1);
-    scanned_ = 0;
+    std::string line = buffer_.substr(begin_, end - begin_);
+    begin_ = end + 1;
+    scanned_ = begin_;
     return line;
   }
 
@@ -99,6 +96,8 @@ class Lines {
   static constexpr std::string_view kHeads[] = {kMessagesHead, kArtefactsHead, kBlobsHead};
 
   Result<> read_more() {
+    buffer_.erase(0, std::exchange(begin_, 0));
+    scanned_ = buffer_.size();
     const std::size_t before = buffer_.size();
     if (before > kValueBytesMax) {
       return fail(Code::corrupt, "a line is longer than 1 GiB");
@@ -114,6 +113,7 @@ class Lines {
   int fd_;
   std::filesystem::path file_;
   std::string buffer_;
+  std::size_t begin_ = 0;  // of the next line
   std::size_t scanned_ = 0;
   std::int64_t offset_ = 0;
   std::int64_t number_ = 0;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -49,9 +50,9 @@ class ExportedSource final : public Source,
     const std::lock_guard lock(mutex_);
     refresh();
     std::vector<SessionInfo> matching;
-    for (const auto& [id, known] : known_) {
-      if (store::matches(known.exported.session.info, checked)) {
-        matching.push_back(known.exported.session.info);
+    for (const auto& [id, known] : by_id_) {
+      if (store::matches(known->exported.session.info, checked)) {
+        matching.push_back(known->exported.session.info);
       }
     }
     SessionPage page = store::make_page(std::move(matching), query);
@@ -121,8 +122,8 @@ class ExportedSource final : public Source,
   Result<> read_blob(const BlobHash& hash,
                      const std::function<Flow(std::string_view)>& sink) override {
     const std::lock_guard lock(mutex_);
-    for (auto file = files_.begin(); file != files_.end() && !blobs_.contains(hash.str()); ++file) {
-      REPRISE_TRY(cache_blobs(*file, hash));
+    if (!blobs_.contains(hash.str())) {
+      REPRISE_TRY(find_blob(hash));
     }
     const auto found = blobs_.find(hash.str());
     if (found == blobs_.end()) {
@@ -144,37 +145,50 @@ class ExportedSource final : public Source,
   // Reads the files that have changed. Requires the mutex.
   void refresh() {
     report_ = unlisted_;
-    std::map<std::string, Known, std::less<>> now;
+    std::map<fs::path, Known> now;
     for (const fs::path& file : files_) {
       const auto state = state_of_file(file);
-      const auto old = std::ranges::find_if(
-          known_, [&](const auto& entry) { return entry.second.file == file; });
+      const auto old = known_.find(file);
       if (state && old != known_.end() && old->second.state == *state) {
-        now.insert_or_assign(old->first, std::move(old->second));
+        now.insert(known_.extract(old));
         continue;
       }
+      blob_files_.clear();
+      scanned_.clear();
       auto exported = state ? read_export(file, {}) : std::unexpected(state.error());
-      if (!exported) {
+      if (exported) {
+        now.emplace(file, Known{file, *state, *std::move(exported)});
+      } else {
         add_damage(report_, {file.native(), exported.error().message, ""});
-        continue;
       }
-      std::string id = exported->session.info.id.str();
-      now.insert_or_assign(std::move(id), Known{file, *state, *std::move(exported)});
     }
     known_ = std::move(now);
+    index_sessions();
+  }
+
+  // Of several exports of a session, the one of its latest activity counts.
+  void index_sessions() {
+    by_id_.clear();
+    for (const auto& [file, known] : known_) {
+      const SessionInfo& info = known.exported.session.info;
+      const auto [present, is_new] = by_id_.try_emplace(info.id.str(), &known);
+      if (!is_new && present->second->exported.session.info.updated_at < info.updated_at) {
+        present->second = &known;
+      }
+    }
   }
 
   const Known* find_known(const SessionId& id) {
-    auto found = known_.find(id.str());
+    auto found = by_id_.find(id.str());
     const auto is_same = [&] {
-      const auto state = state_of_file(found->second.file);
-      return state && *state == found->second.state;
+      const auto state = state_of_file(found->second->file);
+      return state && *state == found->second->state;
     };
-    if (found == known_.end() || !is_same()) {
+    if (found == by_id_.end() || !is_same()) {
       refresh();
-      found = known_.find(id.str());
+      found = by_id_.find(id.str());
     }
-    return found == known_.end() ? nullptr : &found->second;
+    return found == by_id_.end() ? nullptr : found->second;
   }
 
   Result<Known> get_known(const SessionId& id) {
@@ -183,11 +197,32 @@ class ExportedSource final : public Source,
     return known == nullptr ? Result<Known>(std::unexpected(store::no_session(id))) : *known;
   }
 
+  // Caches the blob if a file has it. An error if none has, and one cannot be read. Requires the
+  // mutex.
+  Result<> find_blob(const BlobHash& hash) {
+    if (const auto known = blob_files_.find(hash.str()); known != blob_files_.end()) {
+      return cache_blobs(fs::path(known->second), hash);
+    }
+    Result<> failed;
+    for (const fs::path& file : files_) {
+      if (!scanned_.insert(file).second) {
+        continue;
+      }
+      auto read = cache_blobs(file, hash);
+      if (blobs_.contains(hash.str())) {
+        return {};
+      }
+      failed = failed ? std::move(read) : std::move(failed);
+    }
+    return failed;
+  }
+
   // Reading a file yields all its blobs: caches the requested one and others up to the limit.
   Result<> cache_blobs(const fs::path& file, const BlobHash& hash) {
     blobs_.clear();
     std::size_t bytes = 0;
     REPRISE_TRY(read_export(file, {.on_blob = [&](ExportedBlob&& blob) -> Result<> {
+                              blob_files_.insert_or_assign(blob.hash.str(), file);
                               if (blob.hash == hash ||
                                   bytes + blob.bytes.size() <= kCachedBytesMax) {
                                 bytes += blob.bytes.size();
@@ -202,8 +237,11 @@ class ExportedSource final : public Source,
   const ReadReport unlisted_;
   SourceCapabilities holds_;
   std::mutex mutex_;
-  std::map<std::string, Known, std::less<>> known_;
+  std::map<fs::path, Known> known_;  // by file
+  std::map<std::string, const Known*, std::less<>> by_id_;
   std::map<std::string, std::string, std::less<>> blobs_;
+  std::map<std::string, fs::path, std::less<>> blob_files_;  // of the scanned files' blobs
+  std::set<fs::path> scanned_;
   ReadReport report_;
 };
 

@@ -171,7 +171,7 @@ class GeminiIndexer final : public Indexer {
   void add_results(Node& node, std::string_view bytes, const std::vector<std::string>& ids) {
     bool is_new = false;
     for (const std::string& id : ids) {
-      is_new = answered_.insert(node_id(id)).second || is_new;
+      is_new = id.empty() || answered_.insert(node_id(id)).second || is_new;
     }
     if (is_new) {
       node.is_injected = false;

@@ -57,8 +57,8 @@ void add_calls(JsonView calls, std::vector<Block>& blocks) {
 std::optional<Usage> usage_of(JsonView message) {
   const JsonView timings = message["timings"];
   Usage usage;
-  usage.input = {timings["prompt_n"].count() + timings["cache_n"].count()};
   usage.cached = {timings["cache_n"].count()};
+  usage.input = TokenCount{timings["prompt_n"].count()} + usage.cached;
   usage.output = {timings["predicted_n"].count()};
   if (usage == Usage{}) {
     return std::nullopt;

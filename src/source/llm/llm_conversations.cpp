@@ -299,10 +299,10 @@ std::optional<Usage> usage_of_row(const Row& row) {
   // As OpenAI's two protocols name them.
   const std::string details_text = json_column(row, "token_details");
   const JsonView details(details_text);
-  usage.cached = {details["prompt_tokens_details"]["cached_tokens"].count() +
-                  details["input_tokens_details"]["cached_tokens"].count()};
-  usage.reasoning = {details["completion_tokens_details"]["reasoning_tokens"].count() +
-                     details["output_tokens_details"]["reasoning_tokens"].count()};
+  usage.cached = TokenCount{details["prompt_tokens_details"]["cached_tokens"].count()} +
+                 TokenCount{details["input_tokens_details"]["cached_tokens"].count()};
+  usage.reasoning = TokenCount{details["completion_tokens_details"]["reasoning_tokens"].count()} +
+                    TokenCount{details["output_tokens_details"]["reasoning_tokens"].count()};
   if (usage == Usage{}) {
     return std::nullopt;
   }

@@ -74,18 +74,18 @@ class OpencodeTool final : public Tool {
     auto open = std::make_shared<OpenSession>(
         OpenSession{.session = stored.session, .is_child = stored.is_child});
     open->session.info.is_head_known = true;
+    open->tree.add({.id = node_id("root")}, "");  // before the first message, which may be undone
     // An undone tail is an abandoned branch; the tool deletes it at the next prompt.
-    std::size_t used = 0;  // nodes before it; 0 for all
+    std::optional<std::size_t> used;  // nodes before it
     const auto add = [&](const opencode::RawMessage& message, std::int64_t key) {
       if (message.id == stored.reverted_from) {
-        const std::size_t kept = opencode::segments_before(message, stored.reverted_part);
-        used = open->tree.nodes().size() + kept;
+        used = open->tree.nodes().size() + opencode::segments_before(message, stored.reverted_part);
       }
       opencode::add_message(*open, message, key);
     };
     REPRISE_ASSIGN(const auto load, storage.each_message(stored.id, open->report, add));
-    if (used > 0) {
-      open->tree.set_leaf(static_cast<std::uint32_t>(used - 1));
+    if (used) {
+      open->tree.set_leaf(static_cast<std::uint32_t>(*used - 1));
     }
     open->todos = storage.todos(stored.id);
     count_messages(*open);
