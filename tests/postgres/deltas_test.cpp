@@ -15,6 +15,7 @@
 #include "reprise/open_store.h"
 #include "reprise/store_statistics.h"
 #include "store/postgres/running_answers.h"
+#include "store/postgres/sessions.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/postgres_server.h"
@@ -183,7 +184,6 @@ TEST(PostgresGatherer, AHeldLockDelaysOthersOnlyOnce) {
   EXPECT_LE(undone, 1);
 }
 
-// The server is killed before it has synced asynchronous commits, and restarted.
 // An exception of the caller's functions, which would otherwise stop all answers of the process.
 TEST(PostgresGatherer, AnExceptionStopsOnlyItsWriter) {
   postgres::GroupCommit gatherer;
@@ -198,6 +198,19 @@ TEST(PostgresGatherer, AnExceptionStopsOnlyItsWriter) {
   EXPECT_TRUE(gatherer.run("b", {}, works));
 }
 
+TEST(PostgresPieces, TheNewestIsKeptHoweverLargeItIs) {
+  const std::string tenant = "t";
+  const SessionId id = session_id("s");
+  const postgres::Key key{tenant, id};
+  postgres::RunningAnswers answers;
+  answers.add(key, "a", {.n = 1, .name = "first", .bodies = {"x"}});
+  answers.add(key, "a", {.n = 2, .name = "second", .bodies = {std::string(5 << 20, 'x')}});
+  const auto pieces = answers.between(key, "a", 0, 3);
+  ASSERT_EQ(pieces.size(), 1);
+  EXPECT_EQ(pieces.front().name, "second");
+}
+
+// The server is killed before it has synced asynchronous commits, and restarted.
 TEST(PostgresCrash, NoAnswerHasAGapAfterwards) {
   const TemporaryFolder folder;
   const std::string server = cat(PROJECT_POSTGRES_SERVER, " ");

@@ -18,7 +18,8 @@ namespace {
 
 // A server syncs asynchronous commits after 3 x wal_writer_delay, at most 30 seconds.
 constexpr std::chrono::seconds kUnsyncedMax{30};
-constexpr std::size_t kBytesMax = std::size_t{4} << 20;  // per answer
+// Per answer; the newest piece is kept however large it is.
+constexpr std::size_t kBytesMax = std::size_t{4} << 20;
 // Answers ended by another process are not reported, so they expire.
 constexpr std::chrono::minutes kUnusedMax{10};
 
@@ -67,7 +68,8 @@ void RunningAnswers::add(const Key& key, std::string_view answer, Piece piece) {
   gathered.bytes += bytes_in(piece);
   const auto now = Clock::now();
   gathered.pieces.push_back({std::move(piece), now});
-  while (gathered.bytes > kBytesMax || now - gathered.pieces.front().at > kUnsyncedMax) {
+  while (gathered.pieces.size() > 1 &&
+         (gathered.bytes > kBytesMax || now - gathered.pieces.front().at > kUnsyncedMax)) {
     gathered.bytes -= bytes_in(gathered.pieces.front().piece);
     gathered.pieces.pop_front();
   }
