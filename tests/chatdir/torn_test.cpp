@@ -160,6 +160,7 @@ TEST(DamagedChat, IsRepairedIntoACopy) {
   must(store->append(id, {user("one")}, {.operation = operation_id("op-1")}));
   must(store->append(id, {assistant("two"), user("three")}, {}));
   must(store->capabilities().artefacts->save_artefact(id, {1}, "answer", "two"));
+  must(store->capabilities().artefacts->save_artefact(id, {1}, "messages", "of the request"));
   must(store->create(chat_session(2)));
   must(store->capabilities().trash->trash(chat_id(2), at(1)));
   const SessionId original = directory.write_original();
@@ -186,6 +187,8 @@ TEST(DamagedChat, IsRepairedIntoACopy) {
   EXPECT_EQ(must(get(*copy, id)).info, must(get(*store, id)).info);
   EXPECT_EQ(must(get(*copy, chat_id(2))).info.state, SessionState::trashed);
   EXPECT_EQ(must(copy->capabilities().artefacts->find_artefact(id, {1}, "answer")), "two");
+  EXPECT_EQ(must(copy->capabilities().artefacts->find_artefact(id, {1}, "messages")),
+            "of the request");
   EXPECT_EQ(must(copy->capabilities().current_session->current()), original);
   EXPECT_EQ(must(read_file(target / "chat" / id.str() / "messages.jsonl.bak")), log);
   EXPECT_TRUE(must(copy->append(id, {user("x")}, {.operation = operation_id("op-1")})).repeated);
@@ -203,6 +206,10 @@ TEST(Backup, IsTheWholeDirectory) {
   must(store->capabilities().trash->trash(chat_id(3), at(1)));
   must(store->capabilities().current_session->set_current(chat_id(1)));
   directory.write(directory.chat(chat_id(1)) / "notes" / "more.txt", "mine");
+  const std::vector<std::string> like_the_record = {"messages.jsonl", "reprise.json", ".lock"};
+  for (const std::string& name : like_the_record) {
+    must(store->capabilities().artefacts->save_artefact(chat_id(1), {1}, name, name));
+  }
   const fs::path target = directory.root().parent_path() / "kept";
   must(store->capabilities().backup->backup(target));
   const auto intact = must(open_chatdir_store(target, {.access = Access::read}));
@@ -215,6 +222,9 @@ TEST(Backup, IsTheWholeDirectory) {
   EXPECT_EQ(must(intact->capabilities().artefacts->find_artefact(chat_id(1), {1}, "answer")),
             "one");
   EXPECT_EQ(must(read_file(target / "chat" / chat_id(1).str() / "notes" / "more.txt")), "mine");
+  for (const std::string& name : like_the_record) {
+    EXPECT_EQ(must(intact->capabilities().artefacts->find_artefact(chat_id(1), {1}, name)), name);
+  }
   EXPECT_TRUE(fails(store->capabilities().backup->backup(target), Code::conflict));
 }
 

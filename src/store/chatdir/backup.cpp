@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
+#include <string_view>
 #include <system_error>
 
 #include "base/file.h"
@@ -230,19 +233,19 @@ Result<> copy_link(const fs::path& from, const fs::path& to) {
   return error ? std::unexpected(os_error("copy", from, error.value())) : Result<>();
 }
 
-}  // namespace
-
-Result<> copy_other_files(const fs::path& from, const fs::path& to) {
+// Copies the files of a folder and those below it, without the omitted ones of the folder itself.
+Result<> copy_files(const fs::path& from, const fs::path& to,
+                    std::span<const std::string_view> omitted) {
   REPRISE_TRY(make_private_folders(to));
   REPRISE_ASSIGN(const auto entries, list_folder(from));
   for (const fs::directory_entry& entry : entries) {
     const std::string name = entry.path().filename();
-    if (name == kMessagesFile || name == kMetadataFile || name == kLockFile) {
+    if (std::ranges::find(omitted, name) != omitted.end()) {
       continue;
     }
     REPRISE_ASSIGN(const FileKind kind, kind_of_entry(entry));
     if (kind == FileKind::folder) {
-      REPRISE_TRY(copy_other_files(entry.path(), to / name));
+      REPRISE_TRY(copy_files(entry.path(), to / name, {}));
     } else if (kind == FileKind::file) {
       REPRISE_ASSIGN(const std::string bytes, read_file(entry.path()));
       REPRISE_TRY(replace_file(to / name, bytes));
@@ -254,6 +257,12 @@ Result<> copy_other_files(const fs::path& from, const fs::path& to) {
     }
   }
   return {};
+}
+
+}  // namespace
+
+Result<> copy_other_files(const fs::path& from, const fs::path& to) {
+  return copy_files(from, to, std::array{kMessagesFile, kMetadataFile, kLockFile});
 }
 
 // Copies only what has changed since the previous attempt, so that large directories converge, too.
