@@ -269,12 +269,20 @@ TEST(TwoProcesses, AddTheirTurnsToOneChatWhileAThirdReads) {
 
 TEST(TwoProcesses, WaitForEachOtherForABoundedTime) {
   const ChatDirectory directory;
+  const OperationId answer = operation_id("answer");
   must(directory.open()->create(chat_session(1)));
+  must(directory.open()->append(
+      chat_id(1), {user("first")},
+      {.begin_partial = PartialStart{answer, this_process(), "p", "m", at(1)}}));
   const auto lock = must(LockFile::open(directory.chat(chat_id(1)) / ".lock"));
   const auto hold = must(lock->acquire(std::chrono::steady_clock::now()));
   const auto store = directory.open({.busy_timeout = std::chrono::milliseconds(20)});
   EXPECT_TRUE(fails(store->append(chat_id(1), {user("x")}, {}), Code::busy));
   EXPECT_TRUE(fails(store->update(chat_id(1), {.title = "x"}), Code::busy));
+  // The holder may be ending this answer.
+  Partials& partials = *store->capabilities().partials;
+  EXPECT_TRUE(fails(partials.add_partial(chat_id(1), answer, user("x").blocks), Code::busy));
+  EXPECT_TRUE(fails(partials.renew_lease(chat_id(1), answer, {}), Code::busy));
   EXPECT_TRUE(fails(store->capabilities().archives->archive(chat_id(1), at(1)), Code::busy));
   EXPECT_TRUE(fails(store->capabilities().trash->trash(chat_id(1), at(1)), Code::busy));
   EXPECT_TRUE(works(read_all(*store, chat_id(1)))) << "readers wait for nobody";

@@ -310,10 +310,8 @@ Result<std::optional<Partial>> Chat::find_partial() {
   return std::move(stored.partial);
 }
 
+// The caller holds the lock, so that the answer cannot end, and another one start, in between.
 Result<> Chat::check_runs(const OperationId& answer) {
-  if (settings_.access == Access::read) {
-    return std::unexpected(read_only(layout_.root().native()));
-  }
   REPRISE_ASSIGN(const StoredSession stored, load());
   if (!stored.partial || stored.partial->answer != answer) {
     return std::unexpected(answer_not_running(id_, answer));
@@ -322,11 +320,13 @@ Result<> Chat::check_runs(const OperationId& answer) {
 }
 
 Result<> Chat::add_partial(const OperationId& answer, std::span<const Block> delta) {
+  REPRISE_ASSIGN(const LockFile::Hold hold, lock());
   REPRISE_TRY(check_runs(answer));
   return store::add_partial(file(kAnswerFile), answer, delta);
 }
 
 Result<> Chat::renew(const OperationId& answer, const Lease& lease) {
+  REPRISE_ASSIGN(const LockFile::Hold hold, lock());
   REPRISE_TRY(check_runs(answer));
   return add_lease(file(kAnswerFile), answer, lease);
 }
