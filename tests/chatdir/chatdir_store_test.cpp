@@ -276,6 +276,25 @@ TEST(ChatdirStore, ReplacedMessagesAreKept) {
   EXPECT_EQ(directory.read(directory.messages(id).native() + ".bak"), array);
 }
 
+TEST(ChatdirStore, AFailedReplacementAddsNoReplacedMessages) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  must(store->create(chat_session(1)));
+  must(store->append(chat_id(1), {user("q"), assistant("first")}, {}));
+  const fs::path replaced = directory.chat(chat_id(1)) / "replaced.jsonl";
+  const std::string before = directory.read(directory.messages(chat_id(1)));
+  Rewriting& rewriting = *store->capabilities().rewriting;
+  Message deep = assistant("");
+  deep.blocks = {ToolUseBlock{"t", "n", raw(std::string(511, '[') + std::string(511, ']')), {}}};
+  for (int tries = 0; tries < 2; ++tries) {
+    EXPECT_TRUE(
+        fails(rewriting.replace_suffix(chat_id(1), {1}, {deep}, {}), Code::invalid_argument));
+    EXPECT_FALSE(fs::exists(replaced));
+  }
+  must(rewriting.replace_suffix(chat_id(1), {1}, {assistant("second")}, {}));
+  EXPECT_EQ(directory.read(replaced), before.substr(before.find('\n') + 1));
+}
+
 // A crash between writing the two files of a replacement: it is atomic.
 TEST(ChatdirStore, AnInterruptedReplacementIsAtomic) {
   const ChatDirectory directory;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <set>
@@ -183,7 +184,7 @@ Result<ToolNames> ChatWriter::names_for(Seq before, const std::vector<Message>& 
   return names;
 }
 
-// Encodes the lines of a batch, and sets `now_` to the session after it.
+// Encodes the lines of a batch, and sets `after_` to the session after it.
 Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
                                        const std::vector<Message>& messages,
                                        const AppendOptions& options) {
@@ -225,24 +226,28 @@ Result<> ChatWriter::append(const std::vector<Message>& messages, const AppendOp
   return log_->append(line_end.empty() ? lines : cat(line_end, lines), options.durability);
 }
 
-// Appends the replaced messages to the file for them. Returns the offset where they begin.
-Result<std::int64_t> ChatWriter::append_replaced(Seq from) {
-  const LogState log = log_->state();
-  const auto entries = log_->entries(from, log.head, 1, false);
-  const std::int64_t begin = entries.empty() ? log.end : entries.front().offset;
+// Appends the replaced messages, which begin at this offset of the log, to the file for them. On
+// failure, the file is as before.
+Result<> ChatWriter::append_replaced(std::int64_t begin) const {
   const fs::path file = folder_ / kReplacedFile;
   REPRISE_ASSIGN(Fd out, open_file(file, O_RDWR | O_CREAT | O_APPEND, 0600));
   REPRISE_ASSIGN(const struct stat status, status_of(out.get(), file));
-  REPRISE_ASSIGN(const bool clean, ends_line(out.get(), status.st_size, file));
-  if (!clean) {
-    REPRISE_TRY(write_all(out.get(), "\n", file));
+  const auto copy = [&]() -> Result<> {
+    REPRISE_ASSIGN(const bool clean, ends_line(out.get(), status.st_size, file));
+    if (!clean) {
+      REPRISE_TRY(write_all(out.get(), "\n", file));
+    }
+    FileWindow window(log_->fd(), log_->file());
+    REPRISE_TRY(copy_bytes(window, begin, log_->state().end, out.get(), file));
+    REPRISE_TRY(sync_file(out.get(), file));
+    return sync_folder(folder_);
+  };
+  auto copied = copy();
+  if (!copied) {
+    (void)::ftruncate(out.get(), status.st_size);
+    return copied;
   }
-  FileWindow window(log_->fd(), log_->file());
-  REPRISE_TRY(copy_bytes(window, begin, log.end, out.get(), file));
-  REPRISE_TRY(sync_file(out.get(), file));
-  REPRISE_TRY(out.close(file));
-  REPRISE_TRY(sync_folder(folder_));
-  return begin;
+  return out.close(file);
 }
 
 // Rewrites the messages when they are not in lines of their own. Returns the offset of their end.
@@ -292,10 +297,13 @@ Result<std::int64_t> ChatWriter::end_batch(Seq to, std::int64_t end, std::string
   return last.offset;
 }
 
-// Replaces messages.jsonl. Until the rename, its metadata is stored in the member `cut`.
+// Replaces messages.jsonl. Until the rename, its metadata is stored in the member `cut`. The
+// replaced messages are copied last, so that a replacement that fails has not copied them.
 Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
                              const AppendOptions& options) {
-  REPRISE_ASSIGN(const std::int64_t begin, append_replaced(from));
+  const LogState log = log_->state();
+  const auto entries = log_->entries(from, log.head, 1, false);
+  const std::int64_t begin = entries.empty() ? log.end : entries.front().offset;
   REPRISE_ASSIGN(const bool has_lines, ends_line(log_->fd(), begin, log_->file()));
   const auto fill = [&](int out) -> Result<> {
     std::int64_t start = begin;
@@ -319,7 +327,8 @@ Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
     }
     REPRISE_ASSIGN(point, point_at_end(temporary));
     metadata_.after_truncation = ChatMetadata{after_, point};
-    return write_metadata(folder_, metadata_);
+    REPRISE_TRY(write_metadata(folder_, metadata_));
+    return append_replaced(begin);
   };
   REPRISE_TRY(replace_file(log_->file(), fill, record_truncation));
   metadata_.current = {std::move(after_), point};

@@ -32,7 +32,7 @@ class ChatWriter {
                              const AppendOptions& options);
   Result<> append(const std::vector<Message>& messages, const AppendOptions& options);
   Result<> replace(Seq from, const std::vector<Message>& messages, const AppendOptions& options);
-  Result<std::int64_t> append_replaced(Seq from);
+  Result<> append_replaced(std::int64_t begin) const;
   Result<std::int64_t> rewrite(int out, Seq to) const;
   Result<std::int64_t> end_batch(Seq to, std::int64_t end, std::string& line) const;
 
