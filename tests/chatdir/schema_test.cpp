@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
@@ -80,15 +81,18 @@ bool is_accepted_line(std::string_view line) {
   });
 }
 
-Lines lines_of(const ChatDirectory& directory, const SessionId& id) {
+Lines lines_of(std::string_view bytes) {
   Lines lines;
-  std::string bytes = directory.read(directory.messages(id));
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t end = std::min(bytes.find('\n', at), bytes.size());
-    lines.push_back(bytes.substr(at, end - at));
+    lines.emplace_back(bytes.substr(at, end - at));
     at = end + 1;
   }
   return lines;
+}
+
+Lines lines_of(const ChatDirectory& directory, const SessionId& id) {
+  return lines_of(directory.read(directory.messages(id)));
 }
 
 Block result_of(std::string_view id, std::string_view text, Extra extra = {}) {
@@ -201,9 +205,9 @@ TEST(OriginalsSchema, ToolResultsNameTheirTool) {
       {}));
   must(store->append(
       id, {of("assistant", {call("c4", "write")}), of("tool", {result_of("c4", "")})}, {}));
-  const auto names = [&] {
+  const auto names = [](const Lines& lines) {
     std::string all;
-    for (const std::string& line : lines_of(directory, id)) {
+    for (const std::string& line : lines) {
       EXPECT_TRUE(is_accepted_line(line)) << line;
       json::Scanner scanner(json::find_member(line, "content"));
       if (scanner.kind() == Kind::array) {
@@ -217,16 +221,20 @@ TEST(OriginalsSchema, ToolResultsNameTheirTool) {
     }
     return all;
   };
-  EXPECT_EQ(names(), "read list unknown write ");
+  EXPECT_EQ(names(lines_of(directory, id)), "read list unknown write ");
   // Truncating within a batch rewrites its last line.
   must(store->append(id,
                      {of("assistant", {call("c5", "move")}), of("tool", {result_of("c5", "5")}),
                       user("more"), user("and more")},
                      {}));
   must(store->capabilities().rewriting->replace_suffix(id, Seq{7}, {}, {}));
-  EXPECT_EQ(names(), "read list unknown write move ");
+  EXPECT_EQ(names(lines_of(directory, id)), "read list unknown write move ");
   const std::vector<Message> read = must(read_all(*store, id));
   EXPECT_EQ(read[2].blocks.front(), result_of("c1", "one")) << "a name is not the message's own";
+  const auto target = directory.root().parent_path() / "repaired";
+  must(store->capabilities().repair->repair_into(target));
+  EXPECT_EQ(names(lines_of(must(read_file(target / "chat" / id.str() / "messages.jsonl")))),
+            "read list unknown write move ");
 }
 
 }  // namespace

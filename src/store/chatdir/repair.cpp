@@ -67,7 +67,8 @@ class NewLog {
     trailer.number = 1;
     trailer.of = 1;
     std::string text;
-    REPRISE_TRY(append_line(text, end_, line->message, std::move(trailer)));
+    add_tool_names(names_, line->message);
+    REPRISE_TRY(append_line(text, end_, line->message, std::move(trailer), names_));
     end_ += static_cast<std::int64_t>(text.size());
     return write_all(out_, text, file_);
   }
@@ -77,6 +78,7 @@ class NewLog {
   const fs::path& file_;
   std::int64_t end_ = 0;
   std::int64_t count_ = 0;
+  ToolNames names_;
 };
 
 Result<> write_messages(const fs::path& from, const fs::path& to) {
