@@ -2,6 +2,11 @@
 // the next message is in a line of its own.
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <iterator>
 
 #include "base/file.h"
 #include "base/lock_file.h"
@@ -10,6 +15,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
+#include "support/child.h"
 #include "support/must.h"
 #include "support/print.h"
 
@@ -150,6 +156,45 @@ TEST(ChatRepair, ReportsAFileThatItCannotCopy) {
   EXPECT_EQ(repaired.damage.front().where, (directory.root() / "chat" / "current").native());
   EXPECT_FALSE(fs::exists(target / "chat" / "current"));
   EXPECT_EQ(texts_of(*must(open_chatdir_store(target)), chat_id(1)), Texts{"one"});
+}
+
+// A file that cannot be written is an error of the copy, not damage of the chat.
+TEST(ChatRepair, LeavesNothingWhereItFails) {
+  const ChatDirectory directory;
+  must(directory.open()->create(chat_session(1)));
+  must(directory.open()->append(chat_id(1), {user(std::string(200'000, 'x'))}, {}));
+  const fs::path target = directory.root().parent_path() / "repaired";
+  const pid_t child = in_child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{100'000, 100'000};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) {
+      return 2;
+    }
+    const auto store = directory.open({.access = Access::read});
+    return fails(store->capabilities().repair->repair_into(target), Code::io) ? 0 : 3;
+  });
+  EXPECT_EQ(exit_code_of(child), 0);
+  EXPECT_EQ(std::ranges::distance(fs::directory_iterator(target.parent_path())), 1)
+      << "only the directory itself";
+  EXPECT_TRUE(works(directory.open()->capabilities().repair->repair_into(target)));
+}
+
+// What cannot be read is damage, and the rest is copied.
+TEST(ChatRepair, CopiesTheRestOfAChatBesideAPipe) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  must(store->create(chat_session(1)));
+  must(store->append(chat_id(1), {user("one")}, {}));
+  must(store->capabilities().artefacts->save_artefact(chat_id(1), {1}, "answer", "two"));
+  const fs::path pipe = directory.chat(chat_id(1)) / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const fs::path target = directory.root().parent_path() / "repaired";
+  const VerifyReport repaired = must(store->capabilities().repair->repair_into(target));
+  ASSERT_EQ(repaired.damage.size(), 1U);
+  EXPECT_EQ(repaired.damage.front().where, pipe.native());
+  const auto copy = must(open_chatdir_store(target));
+  EXPECT_EQ(texts_of(*copy, chat_id(1)), Texts{"one"});
+  EXPECT_EQ(must(copy->capabilities().artefacts->find_artefact(chat_id(1), {1}, "answer")), "two");
 }
 
 TEST(DamagedChat, IsRepairedIntoACopy) {

@@ -201,13 +201,13 @@ Result<bool> copy_snapshot(const Chats& chats, const Snapshot& snapshot, const L
   return copied.size() == snapshot.chats.size();
 }
 
-// Takes the lock of a backup's folder, which ends with the process. If the file system has no
-// locks, no other backup's folder is removed.
+// Takes the lock of an unfinished folder, which ends with the process. If the file system has no
+// locks, no other process's folder is removed.
 bool lock_folder(const Fd& folder) {
   return ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR);
 }
 
-// Removes what a process left that died during a backup.
+// Removes what a process left that died while it created a directory.
 Result<> remove_abandoned(const fs::path& unfinished) {
   REPRISE_ASSIGN(const bool exists, file_exists(unfinished));
   if (!exists) {
@@ -233,27 +233,46 @@ Result<> copy_link(const fs::path& from, const fs::path& to) {
   return error ? std::unexpected(os_error("copy", from, error.value())) : Result<>();
 }
 
+// Skips what cannot be read if its damage can be reported.
+Result<> add_unreadable(const fs::path& path, Error error, std::vector<Damage>* damage) {
+  if (damage == nullptr) {
+    return std::unexpected(std::move(error));
+  }
+  damage->push_back({path.native(), std::move(error.message), ""});
+  return {};
+}
+
+Result<> copy_file(const fs::path& from, const fs::path& to, std::vector<Damage>* damage) {
+  auto bytes = read_file(from);
+  return bytes ? replace_file(to, *bytes) : add_unreadable(from, std::move(bytes).error(), damage);
+}
+
 // Copies the files of a folder and those below it, without the omitted ones of the folder itself.
 Result<> copy_files(const fs::path& from, const fs::path& to,
-                    std::span<const std::string_view> omitted) {
+                    std::span<const std::string_view> omitted, std::vector<Damage>* damage) {
   REPRISE_TRY(make_private_folders(to));
-  REPRISE_ASSIGN(const auto entries, list_folder(from));
-  for (const fs::directory_entry& entry : entries) {
+  auto entries = list_folder(from);
+  if (!entries) {
+    return add_unreadable(from, std::move(entries).error(), damage);
+  }
+  for (const fs::directory_entry& entry : *entries) {
     const std::string name = entry.path().filename();
     if (std::ranges::find(omitted, name) != omitted.end()) {
       continue;
     }
     REPRISE_ASSIGN(const FileKind kind, kind_of_entry(entry));
     if (kind == FileKind::folder) {
-      REPRISE_TRY(copy_files(entry.path(), to / name, {}));
+      REPRISE_TRY(copy_files(entry.path(), to / name, {}, damage));
     } else if (kind == FileKind::file) {
-      REPRISE_ASSIGN(const std::string bytes, read_file(entry.path()));
-      REPRISE_TRY(replace_file(to / name, bytes));
+      REPRISE_TRY(copy_file(entry.path(), to / name, damage));
     } else if (kind == FileKind::link) {
       REPRISE_TRY(copy_link(entry.path(), to / name));
     } else if (kind != FileKind::none) {
-      return fail(Code::unsupported, cat("cannot back up ", entry.path().native(),
-                                         ": it is a pipe or a device; move it away first"));
+      REPRISE_TRY(
+          add_unreadable(entry.path(),
+                         {Code::unsupported, cat("cannot copy ", entry.path().native(),
+                                                 ": it is a pipe or a device; move it away first")},
+                         damage));
     }
   }
   return {};
@@ -261,8 +280,33 @@ Result<> copy_files(const fs::path& from, const fs::path& to,
 
 }  // namespace
 
-Result<> copy_other_files(const fs::path& from, const fs::path& to) {
-  return copy_files(from, to, std::array{kMessagesFile, kMetadataFile, kLockFile});
+Result<> copy_other_files(const fs::path& from, const fs::path& to, std::vector<Damage>* damage) {
+  return copy_files(from, to, std::array{kMessagesFile, kMetadataFile, kLockFile}, damage);
+}
+
+Result<> create_directory(const fs::path& target,
+                          const std::function<Result<>(const Layout&)>& fill) {
+  REPRISE_TRY(check_new(target));
+  const fs::path unfinished = beside(target, ".making");
+  REPRISE_TRY(remove_abandoned(unfinished));
+  REPRISE_TRY(make_private_folders(unfinished));
+  REPRISE_ASSIGN(const Fd owner, open_file(unfinished, O_RDONLY | O_DIRECTORY));
+  if (!lock_folder(owner)) {
+    return fail(Code::conflict, cat(unfinished.native(), " is being created by another process"));
+  }
+  const Layout layout(unfinished);
+  auto done = make_private_folders(layout.chats());
+  done = done ? fill(layout) : done;
+  done = done ? move_file(unfinished, target) : done;
+  if (!done) {
+    (void)remove_tree(unfinished);
+    // The user knows the target, not the folder that becomes it.
+    std::string& message = done.error().message;
+    for (std::size_t at = 0; (at = message.find(unfinished.native(), at)) != std::string::npos;) {
+      message.replace(at, unfinished.native().size(), target.native());
+    }
+  }
+  return done;
 }
 
 // Copies only what has changed since the previous attempt, so that large directories converge, too.
@@ -285,28 +329,8 @@ Result<> ChatdirStore::copy_all(const Layout& to) {
 
 Result<> ChatdirStore::backup(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
-  REPRISE_TRY(check_new(target));
   REPRISE_TRY(chats_.recover_moves());
-  fs::path unfinished = target;
-  unfinished += ".making";
-  REPRISE_TRY(remove_abandoned(unfinished));
-  REPRISE_TRY(make_private_folders(unfinished));
-  REPRISE_ASSIGN(const Fd owner, open_file(unfinished, O_RDONLY | O_DIRECTORY));
-  if (!lock_folder(owner)) {
-    return fail(Code::conflict, cat(unfinished.native(), " is being created by another process"));
-  }
-  auto done = make_private_folders(Layout(unfinished).chats());
-  done = done ? copy_all(Layout(unfinished)) : done;
-  done = done ? move_file(unfinished, target) : done;
-  if (!done) {
-    (void)remove_tree(unfinished);
-    // The user knows the backup, not the folder that becomes it.
-    std::string& message = done.error().message;
-    for (std::size_t at = 0; (at = message.find(unfinished.native(), at)) != std::string::npos;) {
-      message.replace(at, unfinished.native().size(), target.native());
-    }
-  }
-  return done;
+  return create_directory(target, [this](const Layout& to) { return copy_all(to); });
 }
 
 }  // namespace reprise::store::chatdir

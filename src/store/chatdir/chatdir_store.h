@@ -89,8 +89,7 @@ class ChatdirStore final : public Store,
   Result<VerifyReport> repair_into(const std::filesystem::path& named) override;
 
   // backup.cpp: a snapshot of the directory: its chats, their messages and metadata. Artefacts are
-  // of the same moment or later. Links are omitted. busy if the directory changes too fast for a
-  // consistent snapshot.
+  // of the same moment or later. busy if the directory changes too fast for a consistent snapshot.
   Result<> backup(const std::filesystem::path& named) override;
 
  private:
@@ -105,6 +104,7 @@ class ChatdirStore final : public Store,
   Result<> trash_now(const SessionId& id);
   Result<> purge_now(const SessionId& id);
   Result<> copy_all(const Layout& to);
+  Result<> repair_all(const Layout& to, VerifyReport& report);
 
   Chats chats_;
   const Capabilities capabilities_ =

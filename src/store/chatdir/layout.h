@@ -10,8 +10,10 @@
 // Names that begin with a dot are ours and never sessions: locks and temporary folders.
 
 #include <filesystem>
+#include <functional>
 #include <vector>
 
+#include "reprise/source.h"
 #include "reprise/types.h"
 
 namespace reprise::store::chatdir {
@@ -92,8 +94,14 @@ class Layout {
 Result<std::optional<SessionId>> find_current(const Layout& layout);
 
 // Copies all files of a chat's folder except the record into a new folder. Links are copied as
-// such.
-Result<> copy_other_files(const std::filesystem::path& from, const std::filesystem::path& to);
+// such. What cannot be read is added to `damage`, or fails the copy if there is none.
+Result<> copy_other_files(const std::filesystem::path& from, const std::filesystem::path& to,
+                          std::vector<Damage>* damage = nullptr);
+
+// Creates a chat directory with the contents that `fill` writes to another one beside it. On
+// failure, neither exists. conflict if the target exists.
+Result<> create_directory(const std::filesystem::path& target,
+                          const std::function<Result<>(const Layout&)>& fill);
 
 // Clears the current chat if it is `id`. The caller holds the store's lock.
 Result<> clear_current(const Layout& layout, const SessionId& id);

@@ -106,6 +106,10 @@ Result<> write_messages(const fs::path& from, const fs::path& to) {
   });
 }
 
+Damage session_damage(const SessionId& id, const Error& error) {
+  return {id.str(), error.message, ""};
+}
+
 // An unreadable file is reported as damage and skipped.
 Result<> copy_unchanged(const fs::path& from, const fs::path& to, VerifyReport& report) {
   const auto bytes = read_file(from);
@@ -118,24 +122,32 @@ Result<> copy_unchanged(const fs::path& from, const fs::path& to, VerifyReport& 
   return {};
 }
 
+// What cannot be read is damage; an error is one of writing the copy.
 Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
   const std::size_t damage_before = report.damage.size();
-  REPRISE_TRY(check_chat(chat, report));
+  if (const auto checked = check_chat(chat, report); !checked) {
+    report.damage.push_back(session_damage(chat.id(), checked.error()));
+    return {};
+  }
   const fs::path& from = chat.location().folder;
-  REPRISE_TRY(copy_other_files(from, to));
+  REPRISE_TRY(copy_other_files(from, to, &report.damage));
   REPRISE_TRY(write_messages(from / kMessagesFile, to / kMessagesFile));
   if (report.damage.size() > damage_before) {
     for (const std::string_view name : {kMessagesFile, kMetadataFile}) {
       REPRISE_TRY(copy_unchanged(from / name, to / cat(name, ".bak"), report));
     }
   }
-  REPRISE_ASSIGN(StoredSession session, chat.load());
+  auto session = chat.load();
+  if (!session) {
+    report.damage.push_back(session_damage(chat.id(), session.error()));
+    return {};
+  }
   if (chat.location().is_trashed()) {
-    session.session.info.state = session.state_before_trash;
+    session->session.info.state = session->state_before_trash;
   }
   MetadataFile metadata(chat.id());
   REPRISE_ASSIGN(const LogPoint end, point_at_end(to / kMessagesFile));
-  metadata.current = {std::move(session), end};
+  metadata.current = {*std::move(session), end};
   return write_metadata(to, metadata);
 }
 
@@ -156,13 +168,10 @@ void verify_packed(const Layout::Listed& listed, VerifyReport& report) {
   }
 }
 
-Result<> copy_orphan(const fs::path& from, const fs::path& to) {
-  REPRISE_TRY(copy_other_files(from, to));
+Result<> copy_orphan(const fs::path& from, const fs::path& to, VerifyReport& report) {
+  REPRISE_TRY(copy_other_files(from, to, &report.damage));
   for (const std::string_view name : {kMessagesFile, kMetadataFile}) {
-    REPRISE_ASSIGN(const auto bytes, if_exists(read_file(from / name)));
-    if (bytes) {
-      REPRISE_TRY(replace_file(to / name, *bytes));
-    }
+    REPRISE_TRY(copy_unchanged(from / name, to / name, report));
   }
   return {};
 }
@@ -171,10 +180,6 @@ Result<> copy_orphan(const fs::path& from, const fs::path& to) {
 bool has_moved(const Chat& chat) {
   const auto is_in_place = chat.is_in_place();
   return is_in_place && !*is_in_place;
-}
-
-Damage session_damage(const SessionId& id, const Error& error) {
-  return {id.str(), error.message, ""};
 }
 
 }  // namespace
@@ -207,35 +212,39 @@ Result<VerifyReport> ChatdirStore::verify() {
 
 Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
-  REPRISE_TRY(check_new(target));
-  const Layout to(target);
-  REPRISE_TRY(make_private_folders(to.chats()));
   VerifyReport report;
+  REPRISE_TRY(create_directory(target, [&](const Layout& to) { return repair_all(to, report); }));
+  return report;
+}
+
+Result<> ChatdirStore::repair_all(const Layout& to, VerifyReport& report) {
   REPRISE_ASSIGN(const auto sessions, chats_.layout().list_all());
   for (const Layout::Listed& listed : sessions) {
     chats_.report_progress("repairing", report.sessions++, sessions.size());
     const fs::path folder = to.folder_for(listed.id, listed.location);
     if (listed.location.is_packed()) {
       verify_packed(listed, report);
-      REPRISE_TRY(copy_other_files(listed.location.folder, folder));
+      REPRISE_TRY(copy_other_files(listed.location.folder, folder, &report.damage));
       continue;
     }
     const auto chat = chats_.at(listed);
-    const auto done = chat ? repair_chat(**chat, folder, report) : std::unexpected(chat.error());
-    if (!done) {
-      report.damage.push_back(session_damage(listed.id, done.error()));
+    if (!chat) {
+      report.damage.push_back(session_damage(listed.id, chat.error()));
+      continue;
     }
+    REPRISE_TRY(repair_chat(**chat, folder, report));
   }
   chats_.report_progress("repairing", report.sessions, sessions.size());
   REPRISE_ASSIGN(const Orphans orphans, find_orphans(chats_.layout()));
   for (const fs::path& folder : orphans.sessions) {
     report.damage.push_back({folder.native(), std::string(kStrandedReason), ""});
-    REPRISE_TRY(copy_orphan(folder, target / folder.lexically_relative(chats_.layout().root())));
+    REPRISE_TRY(
+        copy_orphan(folder, to.root() / folder.lexically_relative(chats_.layout().root()), report));
   }
   for (const fs::path& file : {chats_.layout().current_file(), chats_.layout().model_file()}) {
     REPRISE_TRY(copy_unchanged(file, to.chats() / file.filename(), report));
   }
-  return report;
+  return {};
 }
 
 }  // namespace reprise::store::chatdir
