@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/spawn.h"
 #include "base/text.h"
 
 namespace reprise {
@@ -21,40 +21,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kPollInterval{50};  // polling interval of the stop token
 using SteadyClock = std::chrono::steady_clock;
-
-class SpawnSetup {
- public:
-  SpawnSetup() {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawnattr_init(&attributes_);
-  }
-  ~SpawnSetup() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnSetup(const SpawnSetup&) = delete;
-  SpawnSetup& operator=(const SpawnSetup&) = delete;
-
-  // Starts a new process group in the folder, with stdout to `output`. Returns 0 or an errno.
-  int spawn(pid_t& pid, const std::string& line, const std::string& folder, int output) {
-    int failed = ::posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
-    failed = failed != 0 ? failed
-                         : ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null",
-                                                              O_RDONLY, 0);
-    failed =
-        failed != 0 ? failed : ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    failed = failed != 0 ? failed : ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP);
-    std::array<std::string, 3> words = {"sh", "-c", line};
-    std::array<char*, 4> arguments = {words[0].data(), words[1].data(), words[2].data(), nullptr};
-    return failed != 0
-               ? failed
-               : ::posix_spawn(&pid, "/bin/sh", &actions_, &attributes_, arguments.data(), environ);
-  }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
 
 // A started process group. The destructor kills it and reaps its first process, unless that has
 // happened before.
@@ -64,19 +30,12 @@ class Child {
   ~Child() {
     if (pid_ > 0) {
       ::kill(-pid_, SIGKILL);
-      wait();
+      (void)wait_for(pid_);  // it was killed
     }
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  int wait() {
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    pid_ = 0;
-    return status;
-  }
   // nullopt while it is running.
   std::optional<int> poll() {
     int status = 0;
@@ -144,18 +103,20 @@ Result<> check_exit(int status) {
 Result<std::string> run_command(const std::string& line, const CommandOptions& options) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return fail(Code::io, "cannot make a pipe", errno);
+    return fail(Code::io, "cannot create a pipe", errno);
   }
   const Fd output(ends[0]);
-  pid_t pid = 0;
-  {
-    const Fd input(ends[1]);
-    SpawnSetup setup;
-    const int failed = setup.spawn(pid, line, options.folder.native(), input.get());
-    if (failed != 0) {
-      return std::unexpected(os_error("run a command in", options.folder, failed));
-    }
+  Fd writing(ends[1]);
+  const Fd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!nothing.is_open()) {
+    return std::unexpected(os_error("open", "/dev/null", errno));
   }
+  REPRISE_ASSIGN(const pid_t pid, start_shell({.line = line,
+                                               .folder = options.folder,
+                                               .input = nothing.get(),
+                                               .output = writing.get(),
+                                               .is_group_leader = true}));
+  writing = Fd();
   Child child(pid);
   Reader reader{.fd = output.get(), .options = options};
   for (bool more = true; more;) {

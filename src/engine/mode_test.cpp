@@ -1,6 +1,7 @@
 #include "reprise/mode.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -116,6 +117,22 @@ TEST_F(ModeTest, ACommandHasBoundedTime) {
             Code::cancelled);
   EXPECT_EQ(load({"file:a.md"}, stop.get_token()).error().code, Code::cancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST_F(ModeTest, CommandsDoNotInheritIgnoredOrBlockedSignals) {
+  const auto before = ::signal(SIGPIPE, SIG_IGN);
+  sigset_t blocked;
+  sigset_t unblocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGWINCH);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &unblocked);
+  const auto killed = command("kill -PIPE $$; echo ignored", std::chrono::seconds(30));
+  ASSERT_FALSE(killed);
+  EXPECT_EQ(killed.error().message, "the command was killed by signal 13");
+  EXPECT_EQ(*command("trap 'echo resized' WINCH; kill -WINCH $$; :", std::chrono::seconds(30)),
+            "resized\n");
+  ::pthread_sigmask(SIG_SETMASK, &unblocked, nullptr);
+  (void)::signal(SIGPIPE, before);
 }
 
 }  // namespace

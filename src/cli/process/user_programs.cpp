@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <expected>
 #include <filesystem>
 #include <memory>
@@ -19,6 +18,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/spawn.h"
 #include "base/text.h"
 #include "cli/process/process.h"
 
@@ -35,19 +35,8 @@ bool is_installed(const ProcessEnvironment& environment, std::string_view progra
   });
 }
 
-[[noreturn]] void run_pager(const std::string& command, int input) {
-  (void)::signal(SIGINT, SIG_DFL);
-  (void)::signal(SIGPIPE, SIG_DFL);
-  // Shows colours and leaves short texts on screen, unless the user has set the variables. The
-  // child has one thread.
-  ::setenv("LESS", "FRX", 0);  // NOLINT(concurrency-mt-unsafe)
-  ::setenv("LV", "-c", 0);     // NOLINT(concurrency-mt-unsafe)
-  if (::dup2(input, STDIN_FILENO) >= 0) {
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the variable may name options.
-    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-  }
-  ::_exit(127);
-}
+// Ctrl-C must not end the shell before the program.
+constexpr std::string_view kTraps = "trap : INT QUIT; ";
 
 // A private temporary file, removed by the destructor.
 class EditedFile {
@@ -78,15 +67,7 @@ class EditedFile {
   fs::path path_;
 };
 
-// Returns the exit status.
-int wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
-int wait_for(pid_t child, int fd, const std::function<void()>& meanwhile) {
+int wait_for_editor(pid_t child, int fd, const std::function<void()>& meanwhile) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): there is no function for this call yet.
   const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   while (ended.is_open()) {
@@ -106,6 +87,18 @@ int wait_for(pid_t child, int fd, const std::function<void()>& meanwhile) {
 
 }  // namespace
 
+KeyInterruptsIgnored::KeyInterruptsIgnored() {
+  struct sigaction ignore{};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGINT, &ignore, &int_before_);
+  ::sigaction(SIGQUIT, &ignore, &quit_before_);
+}
+
+KeyInterruptsIgnored::~KeyInterruptsIgnored() {
+  ::sigaction(SIGINT, &int_before_, nullptr);
+  ::sigaction(SIGQUIT, &quit_before_, nullptr);
+}
+
 std::string pager_command(const ProcessEnvironment& environment) {
   for (const std::string_view variable : {"REPRISE_PAGER", "PAGER"}) {
     if (const auto command = environment.find(variable)) {
@@ -123,19 +116,16 @@ Result<std::unique_ptr<Pager>> Pager::start(Output& out, const std::string& comm
   }
   const Fd reading(ends[0]);
   Fd writing(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) {
-    return std::unexpected(os_error("start", command, errno));
-  }
-  if (child == 0) {
-    run_pager(command, reading.get());
-  }
+  // Shows colours and leaves short texts on screen, unless the user has set the variables.
+  REPRISE_ASSIGN(
+      const pid_t child,
+      start_shell({.line = cat(kTraps, "export LESS=\"${LESS-FRX}\" LV=\"${LV--c}\"; ", command),
+                   .input = reading.get()}));
   return std::unique_ptr<Pager>(new Pager(out, std::move(writing), child));
 }
 
 Pager::Pager(Output& out, Fd writing, pid_t child)
     : out_(out), writing_(std::move(writing)), child_(child) {
-  (void)::signal(SIGINT, SIG_IGN);
   out_.redirect(writing_.get());
 }
 
@@ -145,7 +135,6 @@ Pager::~Pager() {
   out_.restore();
   writing_ = Fd();
   (void)wait_for(child_);  // quitting early is not a failure
-  (void)::signal(SIGINT, SIG_DFL);
 }
 
 Result<std::string> edit_text(const ProcessEnvironment& environment, const EditedText& edited,
@@ -157,18 +146,11 @@ Result<std::string> edit_text(const ProcessEnvironment& environment, const Edite
   if (editor.empty()) {
     editor = environment.find("EDITOR").value_or("vi");
   }
-  const std::string command = cat(editor, " \"$1\"");
   const std::string path = file.path().string();
-  const pid_t child = ::fork();
-  if (child < 0) {
-    return std::unexpected(os_error("start", editor, errno));
-  }
-  if (child == 0) {
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the settings may name flags of the editor.
-    ::execl("/bin/sh", "sh", "-c", command.c_str(), "sh", path.c_str(), nullptr);
-    ::_exit(127);
-  }
-  const int status = wait_for(child, fd, meanwhile);
+  const KeyInterruptsIgnored ignored;
+  REPRISE_ASSIGN(const pid_t child,
+                 start_shell({.line = cat(kTraps, editor, " \"$1\""), .argument = path}));
+  const int status = wait_for_editor(child, fd, meanwhile);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     return fail(Code::io, cat("the editor '", editor, "' failed; nothing was changed"));
   }

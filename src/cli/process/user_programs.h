@@ -2,6 +2,7 @@
 
 // Programs of the user's choice: a pager for standard output, as in git, and an editor.
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <functional>
@@ -12,6 +13,19 @@
 #include "reprise/error.h"  // IWYU pragma: export
 
 namespace reprise::cli {
+
+// While it exists, Ctrl-C and Ctrl-\ belong to the program that has the terminal.
+class KeyInterruptsIgnored {
+ public:
+  KeyInterruptsIgnored();
+  ~KeyInterruptsIgnored();
+  KeyInterruptsIgnored(const KeyInterruptsIgnored&) = delete;
+  KeyInterruptsIgnored& operator=(const KeyInterruptsIgnored&) = delete;
+
+ private:
+  struct sigaction int_before_{};
+  struct sigaction quit_before_{};
+};
 
 // A shell command: $REPRISE_PAGER, $PAGER, or less if it is installed; "" for none ("cat").
 std::string pager_command(const ProcessEnvironment& environment);
@@ -32,6 +46,7 @@ class Pager {
   Output& out_;
   Fd writing_;
   pid_t child_;
+  KeyInterruptsIgnored ignored_;
 };
 
 struct EditedText {

@@ -1,17 +1,21 @@
 #include "cli/settings/provider_key.h"
 
+#include <fcntl.h>
+#include <sys/types.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <memory>
 #include <optional>
 #include <ranges>
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/http.h"
+#include "base/spawn.h"
 #include "base/text.h"
 
 namespace reprise::cli {
@@ -146,24 +150,26 @@ bool is_safe_for_secrets(std::string_view url) {
 }
 
 Result<std::string> run_key_command(const std::string& command, std::string_view setting) {
-  // NOLINTNEXTLINE(cert-env33-c): running the person's own command is what key_command is for.
-  std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "re"),
-                                             [](FILE* file) { return ::pclose(file); });
-  if (pipe == nullptr) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return fail(Code::io, cat("cannot start ", setting), errno);
   }
+  Fd reading(ends[0]);
+  Fd writing(ends[1]);
+  REPRISE_ASSIGN(const pid_t child, start_shell({.line = command, .output = writing.get()}));
+  writing = Fd();
   std::string out;
   std::array<char, 4096> piece{};
-  while (out.size() <= kKeyBytesMax) {
-    const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe.get());
-    if (count == 0) {
+  for (ssize_t count = 1; count != 0 && out.size() <= kKeyBytesMax;) {
+    count = ::read(reading.get(), piece.data(), piece.size());
+    if (count < 0 && errno != EINTR) {
       break;
     }
-    out.append(piece.data(), count);
+    out.append(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   }
   const bool is_read = out.size() <= kKeyBytesMax;
-  // The status is unknown if this process ignores SIGCHLD.
-  const int status = ::pclose(pipe.release());
+  reading = Fd();  // ends a command that writes more
+  const int status = wait_for(child);
   if (is_read && status > 0) {
     return fail(Code::unauthorized, cat(setting, " ended with ",
                                         WIFEXITED(status) ? cat("exit code ", WEXITSTATUS(status))
