@@ -96,15 +96,11 @@ void PartialSaver::end_piece() {
 bool PartialSaver::write(const std::vector<Block>& piece) {
   const auto added =
       piece.empty() || !answer_ ? Result<>() : partials_->add_partial(session_, *answer_, piece);
-  if (!added) {
-    if (added.error().code == Code::conflict) {
-      refused_();
-    }
-    if (!failure_) {
-      failure_ = added.error();
-    }
+  failure_ = added ? std::nullopt : std::optional(added.error());
+  if (failure_ && failure_->code == Code::conflict) {
+    refused_();
   }
-  return added.has_value();
+  return !failure_;
 }
 
 std::optional<Error> PartialSaver::stop() {

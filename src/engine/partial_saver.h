@@ -29,7 +29,8 @@ class PartialSaver {
   PartialSaver& operator=(const PartialSaver&) = delete;
 
   void on(const StreamEvent& event);
-  // Stops writing; unwritten blocks are dropped. Returns the first failure, if any.
+  // Stops writing; unwritten blocks are dropped. Returns the failure of the last write, if it
+  // failed.
   std::optional<Error> stop();
 
  private:

@@ -116,13 +116,20 @@ TEST_F(PartialSaverTest, FailedWritesAreRetriedPieceByPiece) {
   partials_.fail_next(kFailures);
   say(piece, 5'000);
   partials_.wait_for_text(reply_text_.size());
-  const auto failure = saver_.stop();
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->code, Code::io);
+  EXPECT_EQ(saver_.stop(), std::nullopt) << "a retry has succeeded";
   EXPECT_EQ(partials_.text(), reply_text_);
   const std::size_t given =
       std::accumulate(partials_.given().begin(), partials_.given().end(), std::size_t{0});
   EXPECT_LE(given, reply_text_.size() + (kFailures * (kPartialBytesMax + piece.size())));
+}
+
+TEST_F(PartialSaverTest, AFailureOfTheLastWriteIsReported) {
+  partials_.fail_next(1000);
+  say("x", 1);
+  partials_.wait_for_calls(2);
+  const auto failure = saver_.stop();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code, Code::io);
 }
 
 // A tool use whose input arrives after its beginning was saved.

@@ -57,6 +57,7 @@ Record::~Record() {
 void Record::start_turn(TurnObserver& observer, bool refresh) {
   observer_ = &observer;
   warned_ = false;
+  has_warned_of_loss_ = false;
   has_used_outbox_ = false;
   has_reported_outbox_ = has_reported_outbox_ && store_ == nullptr;  // reported once is enough
   has_reported_outbox_failure_ = false;

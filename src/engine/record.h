@@ -126,7 +126,7 @@ class Record {
   std::stop_token lost() const { return lease_ ? lease_->lost() : std::stop_token(); }
   // The store rejected a piece of the running answer.
   void on_refused() { lease_->on_refused(); }
-  void warn(std::string_view text);  // only the first one of a turn
+  void warn(std::string_view text);  // only the first one of a turn; that of a loss comes anyway
   const Session& session() const { return session_; }
   Session& session() { return session_; }
   Store* store() const { return store_; }
@@ -188,7 +188,8 @@ class Record {
   std::optional<OperationId> answer_;
   std::string lost_outcome_;  // what happened to unstored messages of a lost answer
   bool saved_ = true;
-  bool warned_ = false;
+  bool warned_ = false;                       // in this turn
+  bool has_warned_of_loss_ = false;           // likewise
   bool uses_outbox_ = false;                  // the outbox has messages that are not in the store
   bool has_used_outbox_ = false;              // messages of this turn went to the outbox
   bool has_reported_outbox_ = false;          // in this turn

@@ -158,6 +158,19 @@ TEST_F(StoreFailureTest, AnUnreadableHistoryIsReported) {
   EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: one");
 }
 
+TEST_F(StoreFailureTest, ALossIsReportedAfterAnotherWarning) {
+  ASSERT_TRUE(memory_->append(session_.info.id, {user("old"), assistant("answer")}, {}));
+  session_.info.head = Seq{2};
+  store_.fails = [](int call) { return call >= 2; };
+  Conversation conversation(provider_, &store_, session_, {.tools = &tools_});
+  const auto outcome = conversation.ask("one", listener_);
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->saved);
+  ASSERT_EQ(listener_.warnings.size(), 2U);
+  EXPECT_NE(listener_.warnings.at(0).find("cannot be read"), std::string::npos);
+  EXPECT_TRUE(listener_.warnings.at(1).starts_with("not saved: ")) << listener_.warnings.at(1);
+}
+
 TEST_F(StoreFailureTest, GoingOnAndRetryingWithAFailingStore) {
   for (int failing = 0; failing < 16; ++failing) {
     const bool retry = failing % 2 == 0;
