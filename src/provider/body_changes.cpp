@@ -133,12 +133,21 @@ std::vector<std::string> parameters_of(std::string_view head) {
   return out;
 }
 
+// `named`: the parameter that the server names; if none, `reason` may mention it.
+bool is_rejected(std::string_view parameter, std::string_view named, std::string_view reason) {
+  return named.empty() ? mentions(reason, parameter)
+                       : named == parameter || named.starts_with(cat(parameter, ".")) ||
+                             named.starts_with(cat(parameter, "["));
+}
+
+std::string parameter_named_in(std::string_view answer) {
+  return is_json_object(answer) ? named_parameter(JsonView(answer)) : "";
+}
+
 std::string rejected_parameter(const RejectedBody& refused, std::string_view reason) {
-  const bool is_json = is_json_object(refused.answer);
-  const std::string rejected = is_json ? named_parameter(JsonView(refused.answer)) : "";
+  const std::string named = parameter_named_in(refused.answer);
   for (const std::string& parameter : parameters_of(refused.head)) {
-    if (rejected.empty() ? mentions(reason, parameter)
-                         : rejected == parameter || rejected.starts_with(cat(parameter, "."))) {
+    if (is_rejected(parameter, named, reason)) {
       return parameter;
     }
   }
@@ -199,6 +208,11 @@ std::string changed_head(std::string_view head, const BodyChanges& changes) {
   }
   object.close();
   return out;
+}
+
+bool names_parameter(std::string_view answer, std::string_view parameter) {
+  const std::string original = original_answer(answer);
+  return is_rejected(parameter, parameter_named_in(original), reason_in(original));
 }
 
 std::optional<RequestAdjustment> adjust(const BodyChanges& changes, const RejectedBody& rejected) {

@@ -39,4 +39,7 @@ struct RequestAdjustment {
 };
 std::optional<RequestAdjustment> adjust(const BodyChanges& changes, const RejectedBody& rejected);
 
+// Whether the answer to a rejected request blames this parameter.
+bool names_parameter(std::string_view answer, std::string_view parameter);
+
 }  // namespace reprise::provider

@@ -47,7 +47,10 @@ class Codec {
   virtual bool continues_responses() const { return stores_responses(); }
   virtual bool is_bound_to_model(const Block& /*block*/) const { return false; }
   // Learns from a refusal: true if later requests omit what was rejected. Thread-safe.
-  virtual bool learn_from_refusal(int /*status*/, std::string_view /*body*/) const { return false; }
+  virtual bool learn_from_refusal(const Request& /*request*/, int /*status*/,
+                                  std::string_view /*body*/) const {
+    return false;
+  }
 
   // The representation of the request's options, see request_options.h.
   virtual std::span<const OptionEncoding> option_encodings() const = 0;

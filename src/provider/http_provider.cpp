@@ -238,7 +238,7 @@ class HttpProvider final : public Provider {
       const auto pause = retry_after(head.headers, dependencies_.clock.now());
       return Failure{.error = error_of_status(recipient(request), head, answer.body(), pause),
                      .retry = worth_retrying(head.status, answer.body()),
-                     .immediate = codec_->learn_from_refusal(head.status, answer.body()),
+                     .immediate = codec_->learn_from_refusal(request, head.status, answer.body()),
                      .pause = pause,
                      .status = head.status,
                      .refusal = answer.body()};

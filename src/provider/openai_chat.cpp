@@ -247,7 +247,8 @@ class OpenaiChat final : public Codec {
   }
 
   // Detects servers that reject the field, and servers that require it.
-  bool learn_from_refusal(int status, std::string_view body) const override {
+  bool learn_from_refusal(const Request& /*request*/, int status,
+                          std::string_view body) const override {
     const std::string text = ascii_lower(body);
     const bool named = text.contains(kReasoningContent) || text.contains(kReasoningDetails);
     if (status < 400 || status >= 500 || !named) {

@@ -7,6 +7,7 @@
 #include "base/json_view.h"
 #include "base/text.h"
 #include "model/attachment.h"
+#include "provider/body_changes.h"
 #include "provider/codec.h"
 #include "provider/kinds.h"
 #include "provider/request_parts.h"
@@ -177,8 +178,7 @@ class OpenaiResponses final : public Codec {
 
   void begin_body(std::string& out, const Request& request) const override {
     json::ObjectWriter object(out);
-    const bool store = stores_responses() && (continues_responses() || request.store_response ||
-                                              !request.previous_response_id.empty());
+    const bool store = is_stored(request);
     object.field("model", request.model).field("stream", request.stream).field("store", store);
     if (!request.previous_response_id.empty()) {
       object.field("previous_response_id", request.previous_response_id);
@@ -221,13 +221,24 @@ class OpenaiResponses final : public Codec {
 
   // Models without reasoning reject the request for it, other servers do not know it, and content
   // encrypted with another key is rejected, too.
-  bool learn_from_refusal(int status, std::string_view body) const override {
+  bool learn_from_refusal(const Request& request, int status,
+                          std::string_view body) const override {
+    if (status != 400 && status != 422) {
+      return false;
+    }
     const std::string text = ascii_lower(body);
-    const bool named = text.contains("encrypted") || text.contains("include");
-    return status >= 400 && status < 500 && named && encrypted_.exchange(false);
+    const bool is_rejected = text.contains("encrypted_content") ||
+                             text.contains("encrypted content") ||
+                             (!is_stored(request) && names_parameter(body, "include"));
+    return is_rejected && encrypted_.exchange(false);
   }
 
  private:
+  bool is_stored(const Request& request) const {
+    return stores_responses() && (continues_responses() || request.store_response ||
+                                  !request.previous_response_id.empty());
+  }
+
   std::string host_;  // "" for OpenAI
   std::optional<bool> store_;
   mutable std::atomic<bool> encrypted_ = true;

@@ -276,6 +276,32 @@ TEST(OpenaiResponses, OmitsEncryptedReasoningAfterARefusal) {
   EXPECT_THAT(bench.sent()[2].body, Not(HasSubstr("encrypted_content")));
 }
 
+TEST(OpenaiResponses, SendsEncryptedReasoningAfterOtherRefusals) {
+  const std::string limit = R"({"error":{"message":"Limits include all models"}})";
+  const std::string request =
+      R"({"error":{"message":"'input' must include text","param":"input"}})";
+  const std::string done = R"({"id":"r","status":"completed","output":[]})";
+  ProviderFixture bench(make_openai_responses("http://model.test/v1"),
+                        {{.status = 429, .body = limit, .headers = {{"Retry-After", "2"}}},
+                         {.status = 401, .body = limit},
+                         {.status = 400, .body = request},
+                         {.status = 400, .body = R"({"error":{"param":"include[0]"}})"},
+                         {.body = done}});
+  EXPECT_EQ(bench.ask().error().code, Code::unauthorized);
+  EXPECT_THAT(bench.pauses, testing::ElementsAre(2000));
+  EXPECT_EQ(bench.ask().error().code, Code::invalid_argument);
+  EXPECT_TRUE(bench.ask(false));
+  ASSERT_EQ(bench.sent().size(), 5U);
+  EXPECT_THAT(bench.sent()[3].body, HasSubstr("include"));
+  EXPECT_THAT(bench.sent()[4].body, Not(HasSubstr("include")));
+
+  ProviderFixture stored(
+      make_openai_responses("http://model.test/v1", true),
+      {{.status = 400, .body = R"({"error":{"message":"unknown field: include"}})"}});
+  EXPECT_FALSE(stored.ask());
+  EXPECT_EQ(stored.sent().size(), 1U) << "it was not sent";
+}
+
 TEST(OpenaiResponses, SendsReasoningBackToItsServer) {
   const auto answer = [](const std::string& url) {
     ProviderFixture bench(
