@@ -33,7 +33,8 @@ struct Tool {
   ToolFunction run;
   // How long it may run after its turn was stopped. Then the turn ends without it: its thread is
   // detached, with a copy of `run` and of the session, and must not use the store any more.
-  std::chrono::milliseconds stop_timeout{5'000};
+  // nullopt: the turn waits for it, as tools need that use the store, whose calls have a timeout.
+  std::optional<std::chrono::milliseconds> stop_timeout = std::chrono::milliseconds(5'000);
 };
 
 // A table of tools by name. Not thread-safe while tools are added.

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <latch>
+#include <thread>
 
 #include "base/text.h"
+#include "engine/builtin_tools.h"
 #include "engine/testing/fake_provider.h"
 #include "engine/testing/messages.h"
 #include "reprise/capabilities.h"
@@ -180,6 +182,31 @@ TEST(DeafTool, IsAbandonedAfterItsTimeout) {
   EXPECT_EQ(listener.results.front().text, "t did not stop within 30 ms");
   release->count_down();  // its registry and its conversation have been destroyed
   ended->wait();
+}
+
+TEST(DeafTool, IsWaitedForIfItUsesTheStore) {
+  const auto store = open_memory_store();
+  const Session session = make_session("s1");
+  ASSERT_TRUE(store->create(session));
+  std::stop_source stop;
+  ToolRegistry tools;
+  for (const Tool& tool : {make_recall_tool(), make_recall_all_tool(), make_todo_write_tool()}) {
+    EXPECT_FALSE(tool.stop_timeout) << tool.spec.name;
+  }
+  Tool recall = make_recall_tool();
+  recall.run = [&stop](const ToolContext& context, const RawJson&) -> Result<ToolOutput> {
+    stop.request_stop();
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    return ToolOutput{context.store->list({})->sessions.at(0).id.str()};
+  };
+  ASSERT_TRUE(tools.add(recall));
+  FakeProvider provider;
+  provider.add().call("t1", "recall", "{}").ended(StopReason::tool_use);
+  RecordingObserver listener;
+  ASSERT_TRUE(Conversation(provider, store.get(), session, {.tools = &tools})
+                  .ask("q", listener, stop.get_token()));
+  ASSERT_EQ(listener.results.size(), 1U);
+  EXPECT_EQ(listener.results.front().text, "s1");
 }
 
 // A stream without an end event is incomplete, even if stream() succeeds.

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "base/text.h"
@@ -68,8 +69,8 @@ class Pool {
     }
     const std::size_t count = std::min(kToolsAtOnce, calls.size());
     state_->workers = count;
-    for (std::size_t i = 0; i < count; ++i) {
-      threads_.emplace_back([state = state_] { work(*state); });
+    for (std::size_t worker = 0; worker < count; ++worker) {
+      threads_.emplace_back([state = state_, worker] { work(*state, worker); });
     }
   }
   ~Pool() {
@@ -77,8 +78,9 @@ class Pool {
       const std::lock_guard lock(state_->mutex);
       state_->next = state_->calls.size();
     }
-    for (std::thread& thread : threads_) {
-      has_abandoned_ ? thread.detach() : thread.join();
+    for (std::size_t worker = 0; worker < threads_.size(); ++worker) {
+      std::thread& thread = threads_.at(worker);
+      abandoned_.contains(worker) ? thread.detach() : thread.join();
     }
   }
   Pool(const Pool&) = delete;
@@ -119,6 +121,7 @@ class Pool {
     const ToolUseBlock* use;  // for the caller's thread only
     Tool tool;
     RawJson input;
+    std::size_t worker = 0;  // that runs it
     bool is_running = false;
     bool is_abandoned = false;
   };
@@ -136,11 +139,12 @@ class Pool {
     std::deque<Finished> done;
   };
 
-  static void work(State& state) {
+  static void work(State& state, std::size_t worker) {
     const ToolContext context{state.session, state.store, state.context_stop};
     std::unique_lock lock(state.mutex);
     while (state.next != state.calls.size() && !state.context_stop.stop_requested()) {
       Call& call = state.calls.at(state.next++);
+      call.worker = worker;
       call.is_running = true;
       lock.unlock();
       auto output = run_tool(call.tool, context, call.input);
@@ -160,15 +164,15 @@ class Pool {
   std::optional<Finished> find_unresponsive(Clock::time_point stopped_at) {
     for (Call& call : state_->calls) {
       const auto limit = call.tool.stop_timeout;
-      if (!call.is_running || call.is_abandoned || Clock::now() < stopped_at + limit) {
+      if (!call.is_running || call.is_abandoned || !limit || Clock::now() < stopped_at + *limit) {
         continue;
       }
       call.is_abandoned = true;
-      has_abandoned_ = true;
+      abandoned_.insert(call.worker);
       --state_->workers;
       return Finished{
           call.use, fail(Code::timeout,
-                         cat(call.tool.spec.name, " did not stop within ", limit.count(), " ms"))};
+                         cat(call.tool.spec.name, " did not stop within ", limit->count(), " ms"))};
     }
     return std::nullopt;
   }
@@ -176,7 +180,7 @@ class Pool {
   std::shared_ptr<State> state_;
   std::vector<std::thread> threads_;
   std::optional<Clock::time_point> stopped_at_;
-  bool has_abandoned_ = false;
+  std::set<std::size_t> abandoned_;  // workers
 };
 
 ToolResultBlock result_of(const ToolContext& context, const ToolUseBlock& call,

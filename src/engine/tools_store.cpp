@@ -14,7 +14,7 @@ constexpr std::size_t kSessionsSearched = 200;
 constexpr std::int64_t kBytesSearched = 50 << 20;
 constexpr std::int64_t kHitsDefault = 10;
 constexpr std::int64_t kHitsMax = 50;
-constexpr std::size_t kAround = 120;  // bytes of text shown before and after a hit
+constexpr std::size_t kContextBytes = 120;  // shown before and after a hit
 
 Result<ToolOutput> todo_write(const ToolContext& context, const RawJson& input) {
   const std::string_view list = ToolArguments(input).raw("todos");
@@ -101,8 +101,8 @@ class Recall {
     if (at == std::string::npos || is_enough()) {
       return;
     }
-    const std::size_t from = at > kAround ? at - kAround : 0;
-    const std::string_view part = text.substr(from, query_.size() + 2 * kAround);
+    const std::size_t from = at > kContextBytes ? at - kContextBytes : 0;
+    const std::string_view part = text.substr(from, query_.size() + 2 * kContextBytes);
     ++hits_;
     out_ += cat("session ", info.id.str(), " \"", clean_line(info.title), "\", message ",
                 message.seq.value, ", ", clean_line(message.role), ": ",
@@ -164,20 +164,23 @@ Tool make_todo_write_tool() {
                          R"("enum":["pending","in_progress","completed"]},)"
                          R"("active_form":{"type":"string"}},"required":["content","status"]}})",
                          R"("todos")")},
-          todo_write};
+          todo_write,
+          std::nullopt};
 }
 
 Tool make_recall_tool() {
   return {{"recall", "Finds words in the titles and messages of earlier sessions of this folder.",
            recall_schema()},
-          recall};
+          recall,
+          std::nullopt};
 }
 
 Tool make_recall_all_tool() {
   return {
       {"recall_all", "Finds words in the titles and messages of earlier sessions of all folders.",
        recall_schema()},
-      recall_all};
+      recall_all,
+      std::nullopt};
 }
 
 }  // namespace reprise
