@@ -134,7 +134,7 @@ class Ask final : public Command {
                          .stream = !no_stream_,
                          .dry_run = dry_run_,
                          .continue_turn = go_on_,
-                         .approver = ask_for_consent(context, consents),
+                         .approver = ask_for_consent(context, consents, interrupts),
                          .stop = interrupts.token()};
     REPRISE_ASSIGN(std::vector<Block> blocks, this->blocks(prompt));
     request.has_pdf_by_url = std::ranges::any_of(blocks, is_pdf_by_url);

@@ -145,7 +145,7 @@ struct Ended {
 // Runs one session until the user leaves it.
 Result<Ended> run_chat_once(Context& context, const ChatRequest& request, const ChatParts& parts) {
   ToolConsents consents(context);
-  const Approver approver = ask_for_consent(context, consents);
+  const Approver approver = ask_for_consent(context, consents, parts.interrupts);
   REPRISE_ASSIGN(std::unique_ptr<StartedSession> started,
                  start_session(context, {.flags = request.flags,
                                          .session = {.newest = request.newest,

@@ -11,16 +11,25 @@
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "cli/process/input_wait.h"
 #include "cli/process/process.h"
 
 namespace reprise::cli {
 namespace {
 
-// Reads one line and nothing beyond it.
-std::string read_answer() {
+// Reads one line and nothing beyond it; "" after a stop request.
+std::string read_answer(std::stop_token stop) {
+  const InputWait wait(std::move(stop));
   std::string line;
   char c = 0;
-  while (line.size() < 100 && ::read(STDIN_FILENO, &c, 1) == 1 && c != '\n') {
+  while (line.size() < 100) {
+    const Ready ready = wait.wait(STDIN_FILENO);
+    if (ready == Ready::stopped) {
+      return "";
+    }
+    if (ready == Ready::closed || ::read(STDIN_FILENO, &c, 1) != 1 || c == '\n') {
+      break;
+    }
     line += c;
   }
   return line;
@@ -185,13 +194,18 @@ char Console::ask_key(std::string_view question, std::string_view keys, char def
   return 0;
 }
 
-Choice Console::ask_choice(std::string_view question) {
+Choice Console::ask_choice(std::string_view question, const std::stop_token& stop) {
   begin_output();
   // A failure is reported at the end or cannot be reported.
   (void)out_.flush();
   err_.write(cat(terminal_line(question), " [y/once/always/N] "));
   (void)err_.flush();
-  const std::string answer = ascii_lower(trimmed(read_answer()));
+  const std::string answer = ascii_lower(trimmed(read_answer(stop)));
+  if (stop.stop_requested()) {
+    err_.write("\n");  // after the ^C
+    (void)err_.flush();
+    return Choice::no;
+  }
   if (answer == "always" || answer == "a") {
     return Choice::always;
   }
@@ -213,7 +227,7 @@ Result<bool> Console::confirm(std::string_view question) {
   (void)out_.flush();  // a failure is reported at the end
   err_.write(cat(terminal_line(question), " [y/N] "));
   REPRISE_TRY(err_.flush());
-  const std::string answer = ascii_lower(trimmed(read_answer()));
+  const std::string answer = ascii_lower(trimmed(read_answer({})));
   return answer == "y" || answer == "yes";
 }
 

@@ -3,6 +3,7 @@
 // The program's messages and questions to the user or a script.
 
 #include <functional>
+#include <stop_token>
 
 #include "cli/process/arguments.h"
 #include "cli/process/process.h"  // IWYU pragma: export
@@ -70,8 +71,8 @@ class Console {
   // Asks a yes or no question on the terminal. Without a terminal and without --yes, returns an
   // error that names --yes.
   Result<bool> confirm(std::string_view question);
-  // Asks on the terminal; requires can_ask().
-  Choice ask_choice(std::string_view question);
+  // Asks on the terminal; requires can_ask(). A stop request means no.
+  Choice ask_choice(std::string_view question, const std::stop_token& stop);
   // Reads one of `keys` from the terminal without Enter, which means the key `default_key`; 0 if
   // the user cancels (Ctrl-C, Ctrl-D). Any other key rings the bell and repeats the question.
   char ask_key(std::string_view question, std::string_view keys, char default_key);

@@ -1,12 +1,9 @@
 #include "cli/repl/line_source.h"
 
-#include <sys/eventfd.h>
-#include <sys/poll.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -202,36 +199,6 @@ std::string clean_paste(std::string_view pasted) {
   }
   out.erase(std::min(out.find_last_not_of('\n') + 1, out.size()));
   return utf8::sanitize(out);
-}
-
-InputWait::InputWait(std::stop_token stop)
-    : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      callback_(std::move(stop), Wake{wake_.get()}) {}
-
-void InputWait::Wake::operator()() const {
-  // If this fails, the wait ends with the next byte instead.
-  (void)::eventfd_write(fd, 1);
-}
-
-Ready InputWait::wait(int input_fd) const {
-  while (true) {
-    std::array<pollfd, 2> watched{{{input_fd, POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
-    if (::poll(watched.data(), watched.size(), -1) < 0) {
-      if (errno == EINTR) {
-        continue;
-      }
-      return Ready::closed;
-    }
-    if (watched[1].revents != 0) {
-      return Ready::stopped;
-    }
-    if ((watched[0].revents & POLLNVAL) != 0) {
-      return Ready::closed;
-    }
-    if (watched[0].revents != 0) {
-      return Ready::input;
-    }
-  }
 }
 
 std::unique_ptr<LineSource> make_plain_source(PlainSourceOptions options) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
+#include "cli/process/input_wait.h"
 #include "reprise/error.h"
 
 namespace reprise::cli {
@@ -72,25 +72,5 @@ void add_line(std::string& text, std::string_view line);
 // Cleans pasted text: line ends become '\n', invalid UTF-8 becomes U+FFFD; removes control
 // characters except tabs, and the final line end.
 std::string clean_paste(std::string_view pasted);
-
-enum class Ready : std::uint8_t { input, stopped, closed };
-
-// Waits for input or a stop request: makes a stop token usable with poll(2).
-class InputWait {
- public:
-  explicit InputWait(std::stop_token stop);
-
-  // Waits until `input_fd` is readable or at its end, or a stop is requested, which takes
-  // precedence. `gone` if the input can no longer be polled.
-  Ready wait(int input_fd) const;
-
- private:
-  struct Wake {
-    int fd;
-    void operator()() const;
-  };
-  Fd wake_;
-  std::stop_callback<Wake> callback_;  // last: uses wake_
-};
 
 }  // namespace reprise::cli

@@ -145,9 +145,9 @@ Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
       cat("no tools in ", folder.native()));
 }
 
-Approver ask_for_consent(Context& context, ToolConsents& consents) {
-  return [&context, &consents](const ToolUseBlock& call) {
-    const auto answer = consents.approve(call, [&context](const ToolUseBlock& tool_use) {
+Approver ask_for_consent(Context& context, ToolConsents& consents, const Interrupts& interrupts) {
+  return [&context, &consents, &interrupts](const ToolUseBlock& call) {
+    const auto answer = consents.approve(call, [&](const ToolUseBlock& tool_use) {
       if (!context.console().can_ask()) {
         context.console().warn(cat(
             "tool ", tool_use.name, " was not allowed: there is no terminal to ask on; use --yes",
@@ -156,7 +156,7 @@ Approver ask_for_consent(Context& context, ToolConsents& consents) {
         return Choice::no;
       }
       return context.console().ask_choice(
-          cat("run ", tool_use.name, " ", tool_use.input.text(), "?"));
+          cat("run ", tool_use.name, " ", tool_use.input.text(), "?"), interrupts.token());
     });
     if (!answer.remembered) {
       context.console().warn(

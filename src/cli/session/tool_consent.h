@@ -8,7 +8,8 @@
 #include <set>
 
 #include "cli/program/context.h"  // IWYU pragma: export
-#include "reprise/tool.h"         // IWYU pragma: export
+#include "cli/program/interrupts.h"
+#include "reprise/tool.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 
@@ -47,7 +48,7 @@ class ToolConsents {
 // invalid_argument without a terminal and without --yes.
 Result<> allow_tools_in(Context& context, const std::filesystem::path& folder);
 
-// Asks on the terminal. `context` and `consents` must outlive it.
-Approver ask_for_consent(Context& context, ToolConsents& consents);
+// Asks on the terminal; a signal means no. The arguments must outlive it.
+Approver ask_for_consent(Context& context, ToolConsents& consents, const Interrupts& interrupts);
 
 }  // namespace reprise::cli

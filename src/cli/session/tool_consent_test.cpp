@@ -1,8 +1,14 @@
 #include "cli/session/tool_consent.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <fstream>
+#include <stop_token>
+#include <thread>
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
@@ -84,6 +90,27 @@ TEST_F(ToolConsentsTest, DoesNotAskIfAllIsAllowed) {
   ToolConsents here = consents("/a", true);
   EXPECT_TRUE(approves(here, "read_file", Choice::no));
   EXPECT_EQ(questions_, 0);
+}
+
+TEST(ConsoleTest, AStopRequestAnswersAQuestionWithNo) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const Fd reading(ends[0]);
+  const Fd writing(ends[1]);  // open and empty, like a terminal at which nobody types
+  const Fd before(::dup(STDIN_FILENO));
+  ASSERT_EQ(::dup2(reading.get(), STDIN_FILENO), STDIN_FILENO);
+  const Globals globals;
+  const Fd null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  Output out(null.get(), "standard output");
+  Output err(null.get(), "standard error");
+  Console console(globals, out, err);
+  std::stop_source stop;
+  const std::jthread signal([&stop] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    stop.request_stop();
+  });
+  EXPECT_EQ(console.ask_choice("run t {}?", stop.get_token()), Choice::no);
+  ::dup2(before.get(), STDIN_FILENO);
 }
 
 }  // namespace

@@ -1,0 +1,42 @@
+#include "cli/process/input_wait.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace reprise::cli {
+
+InputWait::InputWait(std::stop_token stop)
+    : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      callback_(std::move(stop), Wake{wake_.get()}) {}
+
+void InputWait::Wake::operator()() const {
+  // If this fails, the wait ends with the next byte instead.
+  (void)::eventfd_write(fd, 1);
+}
+
+Ready InputWait::wait(int input_fd) const {
+  while (true) {
+    std::array<pollfd, 2> watched{{{input_fd, POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
+    if (::poll(watched.data(), watched.size(), -1) < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return Ready::closed;
+    }
+    if (watched[1].revents != 0) {
+      return Ready::stopped;
+    }
+    if ((watched[0].revents & POLLNVAL) != 0) {
+      return Ready::closed;
+    }
+    if (watched[0].revents != 0) {
+      return Ready::input;
+    }
+  }
+}
+
+}  // namespace reprise::cli
