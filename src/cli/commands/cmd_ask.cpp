@@ -18,6 +18,8 @@
 namespace reprise::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 class Ask final : public Command {
  public:
   ArgumentTable arguments() override {
@@ -28,7 +30,7 @@ class Ask final : public Command {
                     {"-f,--file", "FILE", "attach a text file, an image or a PDF (file or URL)",
                      &files_},
                     {"--go-on", "", "continue an answer that was interrupted", &go_on_},
-                    {"--save", "FILE", "also write the answer to a file", &save_},
+                    {"--save", "FILE", "also write the answer to a file, replacing it", &save_},
                     {"--no-stream", "", "print the answer only when it is complete", &no_stream_},
                     {"--dry-run", "", "show the request without sending it", &dry_run_}},
         .arguments = {{"PROMPT", "the question; - reads standard input", &words_}}};
@@ -70,21 +72,33 @@ class Ask final : public Command {
     if (go_on_ && (new_ || dry_run_)) {
       return "--go-on cannot be used with --new or --dry-run";
     }
-    return "";
+    return save_ && save_->empty() ? "--save needs the name of a file" : "";
   }
 
   // Before the request: an answer costs money.
-  Result<> check_save() const {
-    const std::filesystem::path file = save_.value_or("");
-    const std::filesystem::path folder = file.parent_path();
-    if (folder.empty()) {
-      return {};
+  Result<> check_save(Context& context) const {
+    const fs::path named(*save_);
+    const fs::path folder = named.parent_path();
+    REPRISE_ASSIGN(const FileKind in, folder.empty() ? FileKind::folder : kind_of_target(folder));
+    std::string reason;
+    if (in == FileKind::none) {
+      reason = cat("there is no folder ", folder.native());
+    } else if (in != FileKind::folder) {
+      reason = cat(folder.native(), " is not a folder");
+    } else {
+      REPRISE_ASSIGN(const FileKind kind, kind_of_target(named));
+      reason = kind == FileKind::folder || named.filename().empty() ? "it is a folder"
+               : kind == FileKind::none || kind == FileKind::file   ? ""
+                                                                    : "it is not a regular file";
     }
-    REPRISE_ASSIGN(const FileKind kind, kind_of_target(folder));
-    return kind != FileKind::none
-               ? Result<>()
-               : fail(Code::not_found, cat("cannot write ", file.native(), ": there is no folder ",
-                                           folder.native()));
+    if (!reason.empty()) {
+      return fail(Code::invalid_argument, cat("cannot write ", named.native(), ": ", reason));
+    }
+    REPRISE_TRY(refuse_store_file(context, named));
+    REPRISE_ASSIGN(const fs::path file, resolve_path(named));
+    REPRISE_TRY(check_target(file));
+    REPRISE_TRY(TemporaryFile::create(file));  // removed again
+    return {};
   }
 
   Result<std::string> prompt() const {
@@ -118,7 +132,9 @@ class Ask final : public Command {
             "nothing to ask; give a prompt, pipe one in, or attach a file");
       }
     }
-    REPRISE_TRY(check_save());
+    if (save_ && !dry_run_) {
+      REPRISE_TRY(check_save(context));
+    }
     if (sel_ && !dry_run_) {
       REPRISE_ASSIGN(sel_, adopt_session(context, *sel_));
     }
@@ -181,31 +197,36 @@ class Ask final : public Command {
   }
 
   Result<Exit> conclude(Context& context, const Outcome& outcome, const Store* store) const {
-    if (save_) {
-      REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(*save_));
-      REPRISE_TRY(replace_file(file, cat(plain_text(outcome.answer), "\n")));
-    } else if (!outcome.error) {
-      save_by_default(context, outcome.answer);
-    }
-    const bool is_cancelled = outcome.error && outcome.error->code == Code::cancelled;
     const bool stored = outcome.saved && store != nullptr;
-    // A store without messages cannot hold a partial answer.
-    if (is_cancelled && (!stored || !store->capabilities().messages)) {
-      context.console().notice("stopped; the part of the answer that arrived is not saved");
-      return Exit::unsaved;
-    }
-    if (is_cancelled) {
-      context.console().notice("stopped; `reprise ask --go-on` continues the answer");
-      return Exit::interrupted;
-    }
     if (outcome.error) {
-      Error error = *outcome.error;
-      if (stored && store->capabilities().messages) {
-        error.message += "; `reprise ask --go-on` continues the answer";
-      }
-      return std::unexpected(std::move(error));
+      return conclude_cut(context, *outcome.error, stored && store->capabilities().messages);
+    }
+    if (!save_) {
+      save_by_default(context, outcome.answer);
+    } else if (const auto written = write_answer(outcome.answer); !written) {
+      context.console().report(written.error());
+      return stored ? exit_for(written.error().code) : Exit::unsaved;
     }
     return stored ? Exit::success : Exit::unsaved;
+  }
+
+  // Only whole answers replace a file. A store without messages cannot hold a partial answer.
+  Result<Exit> conclude_cut(Context& context, Error error, bool stored) const {
+    const std::string unchanged = save_ ? cat("; ", *save_, " is not written") : "";
+    if (error.code == Code::cancelled) {
+      context.console().notice(
+          cat(stored ? "stopped; `reprise ask --go-on` continues the answer"
+                     : "stopped; the part of the answer that arrived is not saved",
+              unchanged));
+      return stored ? Exit::interrupted : Exit::unsaved;
+    }
+    error.message += cat(stored ? "; `reprise ask --go-on` continues the answer" : "", unchanged);
+    return std::unexpected(std::move(error));
+  }
+
+  Result<> write_answer(const Message& answer) const {
+    REPRISE_ASSIGN(const fs::path file, resolve_path(*save_));
+    return replace_file(file, cat(plain_text(answer), "\n"));
   }
 
   // The answer is already stored, so failing to write the extra file is only a warning.

@@ -89,6 +89,7 @@ class Export final : public Command {
     }
     const fs::path named = context.config().working_dir() / *output_;
     REPRISE_TRY(check_owner(context, named));
+    REPRISE_TRY(refuse_store_file(context, named));
     REPRISE_ASSIGN(const bool is_folder, is_existing_folder(named));
     const Interrupts interrupts;
     stop_ = interrupts.token();

@@ -63,6 +63,10 @@ Result<Author> parse_author(std::string_view name, std::string_view flag);
 // The error for an invalid --after.
 std::string bad_cursor(std::string_view after);
 
+// invalid_argument for a file of the run's store, such as its database, and for any other store: an
+// answer or an export must not replace it. Links are followed.
+Result<> refuse_store_file(Context& context, const std::filesystem::path& file);
+
 // The program as a function. `words` is the command line without the program's name. Flushes both
 // outputs.
 Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment& environment,
