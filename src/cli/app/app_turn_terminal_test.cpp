@@ -114,14 +114,12 @@ TEST_F(AppTurnTerminalTest, RefusesAFileAtOnce) {
   EXPECT_NE(shown.find("File my notes.txt"), std::string::npos) << shown;
 }
 
-TEST_F(AppTurnTerminalTest, KeepsTextTypedBeforeTheDialogIsAnswered) {
+TEST_F(AppTurnTerminalTest, SendsTextTypedAtTheOfferToANewSession) {
   printed("ask --provider echo alpha-words");
   start({});
   await("Resume");
   type("beta-");
-  await("starts a new session");
-  type("\x1b");
-  await("A new session");
+  await("Enter sends this to a new session");
   type("words\r");
   await("now");
   type("\x04");

@@ -24,33 +24,59 @@ TEST(Resume, ParsesItsArguments) {
   EXPECT_EQ(only<ListResumable>(enter(state, "/resume")).tab, TabId{1});
 }
 
-TEST(Resume, KeepsTextAfterTheAnswerToTheOffer) {
+State offering_state() {
   State state = empty_state();
   update(state, NewestFound{some_session()});
-  EXPECT_EQ(only<OpenSession>(type(state, "yand then")).sel, some_session().id.str());
-  EXPECT_EQ(state.input().text(), "and then");
-
-  State other = empty_state();
-  update(other, NewestFound{some_session()});
-  EXPECT_EQ(only<OpenNew>(type(other, "Nhello")).tab, TabId{1});
-  EXPECT_EQ(other.input().text(), "hello");
+  return state;
 }
 
-TEST(Resume, KeepsAMessageTypedBeforeTheAnswerToTheOffer) {
-  for (const std::string_view name : {"Enter", "Esc"}) {
-    State state = empty_state();
-    update(state, NewestFound{some_session()});
-    EXPECT_TRUE(type(state, "Why").empty());
-    EXPECT_TRUE(type(state, " not").empty());
-    EXPECT_TRUE(update(state, Pasted{" yet?!"}).empty());
-    EXPECT_TRUE(key(state, "Backspace").empty());
-    const Screen screen = render(state);
-    EXPECT_NE(screen.text().find("\n› Why not yet?"), std::string::npos);
-    EXPECT_EQ(screen.cursor(), (ScreenPosition{22, 14}));
-    EXPECT_EQ(key(state, name).size(), 1U);
-    EXPECT_EQ(state.status, "");
-    EXPECT_EQ(state.input().text(), "Why not yet?");
+Effects wait(State& state, std::chrono::milliseconds pause) {
+  return update(state, Ticked{state.now + pause});
+}
+
+TEST(Resume, TakesALetterForAnAnswerAfterAPause) {
+  using std::chrono::milliseconds;
+  State state = offering_state();
+  EXPECT_TRUE(type(state, "y").empty());
+  EXPECT_TRUE(wait(state, milliseconds(900)).empty());
+  EXPECT_EQ(only<OpenSession>(wait(state, milliseconds(100))).sel, some_session().id.str());
+  EXPECT_EQ(state.input().text(), "");
+
+  State other = offering_state();
+  EXPECT_TRUE(type(other, "N").empty());
+  EXPECT_EQ(only<OpenNew>(key(other, "Enter")).tab, TabId{1});
+  EXPECT_EQ(other.input().text(), "");
+}
+
+TEST(Resume, SendsAMessageTypedAtTheOfferToANewSession) {
+  using std::chrono::milliseconds;
+  for (const std::vector<std::string>& texts :
+       {std::vector<std::string>{"N", "otes"}, {"y", "es, please"}, {"now what"}, {"hello"}}) {
+    State state = offering_state();
+    std::string message;
+    for (const std::string& text : texts) {
+      EXPECT_TRUE(type(state, text).empty());
+      message += text;
+    }
+    EXPECT_TRUE(wait(state, milliseconds(5000)).empty());
+    EXPECT_EQ(only<OpenNew>(key(state, "Enter")).tab, TabId{1});
+    const auto asked = only<Ask>(update(state, TabOpened{TabId{1}, some_metadata(), {}, {}, {}}));
+    EXPECT_EQ(asked.text, message);
   }
+}
+
+TEST(Resume, KeepsAMessageTypedBeforeTheOfferIsDeclined) {
+  State state = offering_state();
+  EXPECT_TRUE(type(state, "Why").empty());
+  EXPECT_TRUE(type(state, " not").empty());
+  EXPECT_TRUE(update(state, Pasted{" yet?!"}).empty());
+  EXPECT_TRUE(key(state, "Backspace").empty());
+  const Screen screen = render(state);
+  EXPECT_NE(screen.text().find("\n› Why not yet?"), std::string::npos);
+  EXPECT_EQ(screen.cursor(), (ScreenPosition{22, 14}));
+  EXPECT_EQ(only<OpenNew>(key(state, "Esc")).tab, TabId{1});
+  EXPECT_EQ(state.status, "");
+  EXPECT_EQ(state.input().text(), "Why not yet?");
 }
 
 TEST(Resume, AsksBeforeItClears) {

@@ -145,7 +145,6 @@ std::string short_path(const State& state, const std::string& path) {
 }
 
 bool State::dialog_has_keys() const {
-  constexpr std::chrono::seconds kTypingPause{1};
   return !dialogs.empty() && !(dialogs.front().while_typing && now - typed_at < kTypingPause);
 }
 

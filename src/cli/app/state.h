@@ -15,6 +15,8 @@
 namespace reprise::cli::app {
 
 inline constexpr std::size_t kTabsMax = 10;
+// After it, a letter is an answer and not part of a message being typed.
+inline constexpr std::chrono::seconds kTypingPause{1};
 
 // A line of the transcript: the entry, and the line in it.
 struct Anchor {

@@ -22,11 +22,7 @@ class Handler {
     const bool for_dialog = state_.dialog_has_keys();
     state_.typed_at = state_.now;
     state_.status.clear();
-    const std::string_view text_keys =
-        for_dialog ? type_in_dialog(state_, typed.text, effects_) : typed.text;
-    if (!text_keys.empty()) {
-      type_text(text_keys);
-    }
+    for_dialog ? type_in_dialog(state_, typed.text, effects_) : type_text(typed.text);
   }
 
   void operator()(const Pasted& paste) {
@@ -39,7 +35,10 @@ class Handler {
   }
 
   void operator()(const Resized& resized) { state_.size = resized.size; }
-  void operator()(const Ticked& tick) { state_.now = tick.now; }
+  void operator()(const Ticked& tick) {
+    state_.now = tick.now;
+    answer_after_pause(state_, effects_);
+  }
   void operator()(const Signalled&) { leave(state_, ExitReason::signalled, effects_); }
 
   void operator()(const NewestFound& found) {

@@ -121,9 +121,11 @@ std::vector<std::string> mentions(std::string_view text);
 // Asks the first queued question, if there is one.
 void ask_next(Tab& tab, Effects& effects);
 void announce(State& state, Tab* tab, Entry::Kind kind, std::string text);
-// Handles text while a dialog is shown. Returns the remaining text, which belongs to the message;
-// false if the key must be handled normally.
-std::string_view type_in_dialog(State& state, std::string_view text, Effects& effects);
+// Handles text while a dialog is shown.
+void type_in_dialog(State& state, std::string_view text, Effects& effects);
+// Answers the offer to resume if only a letter was typed, and nothing since.
+void answer_after_pause(State& state, Effects& effects);
+// False if the key must be handled normally.
 bool press_in_dialog(State& state, std::string_view key, std::optional<Action> action,
                      Effects& effects);
 // Text typed before the offered session is resumed or declined.

@@ -84,30 +84,55 @@ std::optional<Choice> choice_of(char letter, bool consent) {
   }
 }
 
+// A letter answers the offer to resume; with more text it is the beginning of a message.
+std::optional<Choice> typed_choice(const State& state) {
+  const bool offered = !state.dialogs.empty() && state.dialogs.front().kind == Dialog::Kind::resume;
+  const std::string& text = state.first_input.text();
+  return offered && text.size() == 1 ? choice_of(text.front(), false) : std::nullopt;
+}
+
+void enter_in_dialog(State& state, Effects& effects) {
+  if (state.dialogs.front().kind != Dialog::Kind::resume || state.first_input.empty()) {
+    return answer_dialog(state, Choice::yes, effects);
+  }
+  if (const auto choice = typed_choice(state)) {
+    state.first_input.clear();
+    return answer_dialog(state, *choice, effects);
+  }
+  state.dialogs.erase(state.dialogs.begin());
+  state.status.clear();
+  submit(state, effects);
+}
+
 }  // namespace
 
 void type_before_answer(State& state, std::string_view text, bool pasted) {
   pasted ? state.first_input.paste(text) : state.first_input.insert(text);
-  state.status = "Enter resumes, Esc starts a new session; the text stays in the input";
+  if (!typed_choice(state)) {
+    state.status = "Enter sends this to a new session; Esc starts one and keeps the text";
+  }
 }
 
-std::string_view type_in_dialog(State& state, std::string_view text, Effects& effects) {
+void type_in_dialog(State& state, std::string_view text, Effects& effects) {
   const Dialog::Kind kind = state.dialogs.front().kind;
-  const bool is_message = kind == Dialog::Kind::resume && !state.first_input.empty();
-  // Keys typed quickly arrive as one text; text after the answer to the offer is a message.
-  const bool is_answer = !is_message && (kind == Dialog::Kind::resume || text.size() == 1);
+  if (kind == Dialog::Kind::resume) {
+    return type_before_answer(state, text, false);
+  }
   const std::optional<Choice> choice =
-      is_answer ? choice_of(text.front(), kind == Dialog::Kind::consent) : std::nullopt;
+      text.size() == 1 ? choice_of(text.front(), kind == Dialog::Kind::consent) : std::nullopt;
   if (choice) {
     answer_dialog(state, *choice, effects);
-    return text.substr(1);
-  }
-  if (kind == Dialog::Kind::resume) {
-    type_before_answer(state, text, false);
   } else if (kind != Dialog::Kind::consent) {
     state.status = "Enter or y: yes · Esc or n: no";
   }
-  return {};
+}
+
+void answer_after_pause(State& state, Effects& effects) {
+  if (const auto choice = typed_choice(state);
+      choice && state.now - state.typed_at >= kTypingPause) {
+    state.first_input.clear();
+    answer_dialog(state, *choice, effects);
+  }
 }
 
 bool press_in_dialog(State& state, std::string_view key, std::optional<Action> action,
@@ -116,7 +141,7 @@ bool press_in_dialog(State& state, std::string_view key, std::optional<Action> a
     return false;
   }
   if (key == "Enter") {
-    answer_dialog(state, Choice::yes, effects);
+    enter_in_dialog(state, effects);
   } else if (key == "Esc" || key == "Ctrl-C") {
     answer_dialog(state, Choice::no, effects);
   } else if (action && state.dialogs.front().kind == Dialog::Kind::resume) {
