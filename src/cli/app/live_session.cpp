@@ -25,8 +25,9 @@ constexpr std::string_view kTodoTool = "todo_write";
 class EventObserver final : public TurnObserver {
  public:
   // `todos` reads the session's list.
-  EventObserver(TabId tab, EventQueue& events, std::function<std::vector<Todo>()> todos)
-      : tab_(tab), events_(events), todos_(std::move(todos)) {}
+  EventObserver(TabId tab, EventQueue& events, ChatSession& session,
+                std::function<std::vector<Todo>()> todos)
+      : tab_(tab), events_(events), session_(session), todos_(std::move(todos)) {}
 
   void on_text(std::string_view text) override {
     events_.post(TextReceived{tab_, std::string(text)});
@@ -47,6 +48,7 @@ class EventObserver final : public TurnObserver {
     }
   }
   void on_message(const Message& stored) override {
+    session_.publish();
     if (stored.role != role::kAssistant) {
       return;
     }
@@ -67,6 +69,7 @@ class EventObserver final : public TurnObserver {
  private:
   TabId tab_;
   EventQueue& events_;
+  ChatSession& session_;
   std::function<std::vector<Todo>()> todos_;
   std::set<std::string> todo_calls_;
 };
@@ -165,8 +168,9 @@ void LiveSession::run(Turn turn, std::string question) {
     stop = stop_.get_token();
   }
   turn_ = std::thread([this, turn = std::move(turn), question = std::move(question), stop] {
-    EventObserver observer(parts_.tab, parts_.events, [this] { return todos(); });
+    EventObserver observer(parts_.tab, parts_.events, *session_, [this] { return todos(); });
     const Result<Outcome> outcome = turn(session_->conversation(), observer, stop);
+    session_->publish();
     if (outcome && first_turn_.answer.empty() && !question.empty()) {
       first_turn_ = {.question = question, .answer = plain_text(outcome->answer)};
     }

@@ -52,8 +52,12 @@ class SessionWorker {
   void work(const std::stop_token& over);
   void perform_job(const Effect& effect);
   Live find(TabId tab);
-  // The tab in which the session is open.
-  std::optional<TabId> find_open(std::string_view id);
+  // The tab in which the session is open; a null `live` if it is in none.
+  struct OpenTab {
+    TabId tab = {};
+    Live live = {};
+  };
+  OpenTab find_open(const SessionId& id);
 
   void find_newest();
   Result<> open_new(const OpenNew& request);

@@ -73,11 +73,11 @@ void SessionWorker::find_newest() {
   parts_.events.post(std::move(found));
 }
 
-std::optional<TabId> SessionWorker::find_open(std::string_view id) {
+SessionWorker::OpenTab SessionWorker::find_open(const SessionId& id) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find_if(
-      tabs_, [id](const auto& tab) { return tab.second->session().id().str() == id; });
-  return found == tabs_.end() ? std::nullopt : std::optional(found->first);
+      tabs_, [&id](const auto& tab) { return tab.second->session().id() == id; });
+  return found == tabs_.end() ? OpenTab{} : OpenTab{found->first, found->second};
 }
 
 // In a store with one open session per folder, opening another one closes it.
@@ -169,11 +169,11 @@ Result<> SessionWorker::open_stored(const OpenSession& request) {
   REPRISE_ASSIGN(sel, adopt_session(parts_.context, sel));
   REPRISE_ASSIGN(const SessionInfo info, check_stored(sel, request.sel));
   first_ = false;
-  if (const std::optional<TabId> tab = find_open(info.id.str()); tab) {
-    if (find(*tab)->is_closing()) {
+  if (const OpenTab open = find_open(info.id); open.live != nullptr) {
+    if (open.live->is_closing()) {
       return fail(Code::busy, "that session is closing; try again in a moment");
     }
-    parts_.events.post(TabIsOpen{.tab = request.tab, .open = *tab});
+    parts_.events.post(TabIsOpen{.tab = request.tab, .open = open.tab});
     return {};
   }
   REPRISE_TRY(open({.tab = request.tab,

@@ -104,8 +104,9 @@ Result<> SessionWorker::post_history(TabId tab, LiveSession& live) {
 Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
   const SlashVerb verb = request.slash.verb;
   const bool other_history = verb == SlashVerb::fork || verb == SlashVerb::rewind;
+  const bool may_store = verb == SlashVerb::title || verb == SlashVerb::todo;
   if (other_history || verb == SlashVerb::model || verb == SlashVerb::provider ||
-      verb == SlashVerb::system) {
+      verb == SlashVerb::system || (may_store && !live.session().is_saved())) {
     live.wait();  // its turn has posted its end or is about to
   }
   const SessionId before = live.session().id();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 
 #include "base/terminal_text.h"
@@ -37,12 +38,22 @@ Result<> change(std::vector<Todo>& todos, const TodoRequest& request) {
 
 }  // namespace
 
+struct ChatSession::Published {
+  explicit Published(const Conversation& conversation)
+      : session(conversation.session()), is_stored(conversation.is_session_stored()) {}
+
+  std::mutex mutex;  // guards the others
+  Session session;
+  bool is_stored;
+};
+
 ChatSession::ChatSession(Context& context, RunFlags flags, Approver approver,
                          std::unique_ptr<StartedSession> started)
     : context_(context),
       flags_(std::move(flags)),
       approver_(std::move(approver)),
       started_(std::move(started)),
+      published_(std::make_unique<Published>(*started_->conversation)),
       is_new_(!started_->resumed),
       stored_before_(is_new_ ? 0 : stored_count()) {
   if (is_new_) {
@@ -66,8 +77,15 @@ Store* ChatSession::store() {
   return started_->store;
 }
 
-const SessionId& ChatSession::id() const {
-  return started_->conversation->session().info.id;
+SessionId ChatSession::id() const {
+  const std::lock_guard lock(published_->mutex);
+  return published_->session.info.id;
+}
+
+void ChatSession::publish() {
+  const std::lock_guard lock(published_->mutex);
+  published_->session = conversation().session();
+  published_->is_stored = conversation().is_session_stored();
 }
 
 const std::optional<Author>& ChatSession::author() const {
@@ -84,7 +102,8 @@ Session ChatSession::current_session() {
       return *std::move(found);
     }
   }
-  return started_->conversation->session();
+  const std::lock_guard lock(published_->mutex);
+  return published_->session;
 }
 
 std::int64_t ChatSession::stored_count() {
@@ -93,9 +112,19 @@ std::int64_t ChatSession::stored_count() {
 }
 
 bool ChatSession::is_saved() {
-  return started_->store != nullptr && (started_->store->capabilities().messages
-                                            ? conversation().is_session_stored()
-                                            : !conversation().session().response_chain.empty());
+  if (started_->store == nullptr) {
+    return false;
+  }
+  std::unique_lock lock(published_->mutex);
+  if (!started_->store->capabilities().messages) {
+    return !published_->session.response_chain.empty();
+  }
+  if (published_->is_stored) {
+    return true;
+  }
+  lock.unlock();
+  // A running turn may have stored it.
+  return started_->store->find(id()).value_or(std::nullopt).has_value();
 }
 
 bool ChatSession::discard_if_empty() {
@@ -201,8 +230,9 @@ Result<Store*> ChatSession::saved_store(std::string_view action) {
 
 // Stores a new session.
 Result<Store*> ChatSession::store_to_change(std::string_view action) {
-  if (started_->store != nullptr && started_->store->capabilities().messages) {
+  if (started_->store != nullptr && started_->store->capabilities().messages && !is_saved()) {
     REPRISE_TRY(conversation().store_session());
+    publish();
   }
   return saved_store(action);
 }
@@ -342,6 +372,7 @@ Result<> ChatSession::rebuild(const SessionId& id, std::stop_token stop) {
                        .approver = approver_,
                        .stop = std::move(stop)};
   REPRISE_ASSIGN(started_, start_session(context_, std::move(request)));
+  publish();
   stored_before_ = std::min(stored_before_, stored_count());
   return {};
 }

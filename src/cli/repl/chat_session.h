@@ -13,6 +13,8 @@ namespace reprise::cli {
 
 struct StartedSession;
 
+// During a turn, which runs on a thread of its own, another thread may call the functions that only
+// read the session: they see what publish() has published.
 class ChatSession {
  public:
   // `flags` and `approver` are those that start_session() made `started` with.
@@ -33,7 +35,7 @@ class ChatSession {
   Store* store();
   // It existed before this run.
   bool resumed() const { return !is_new_; }
-  const SessionId& id() const;
+  SessionId id() const;
   // The author of questions, if known.
   const std::optional<Author>& author() const;
   // The current model.
@@ -51,8 +53,10 @@ class ChatSession {
   // What became of an answer that was cut or did not begin, and how to continue: "what has arrived
   // is saved, /go-on continues it". "" if there is nothing to add to the error.
   std::string advice_after(const Result<Outcome>& outcome);
-  // The stored session, or the initial one if it is not stored.
+  // The stored session, or the conversation's if it is not stored.
   Session current_session();
+  // Called after each turn, and for messages during it, by the thread that runs it.
+  void publish();
 
   // Runs a slash command, except for turns and the end. Returns text to show the user, sanitized
   // for terminals; "" for none.
@@ -75,11 +79,14 @@ class ChatSession {
   Result<> rebuild_with(RunFlags flags, std::stop_token stop);
   // Grows with each stored answer.
   std::int64_t stored_count();
+  // A copy of the conversation's session, for other threads.
+  struct Published;
 
   Context& context_;
   RunFlags flags_;
   Approver approver_;
   std::unique_ptr<StartedSession> started_;
+  std::unique_ptr<Published> published_;
   bool is_new_;                 // created by this run
   std::int64_t stored_before_;  // stored_count() when the session was opened or rewound
 };

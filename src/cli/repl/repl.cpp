@@ -196,6 +196,7 @@ Repl::Next Repl::turn(const Turn& ask, std::string_view question) {
   TurnObserver& observer =
       parts_.events == nullptr ? static_cast<TurnObserver&>(text) : *parts_.events;
   const Result<Outcome> outcome = ask(session_.conversation(), observer);
+  session_.publish();
   text.finish();
   if (outcome && first_.answer.empty() && !question.empty()) {
     first_ = {.question = std::string(question), .answer = plain_text(outcome->answer)};

@@ -159,7 +159,7 @@ Result<std::vector<SessionInfo>> SessionWorker::resumable() {
   }
   REPRISE_ASSIGN(SessionPage page, (*store)->list({.limit = kPageMax}));
   std::erase_if(page.sessions, [this](const SessionInfo& info) {
-    return is_answering_now(info) || find_open(info.id.str());
+    return is_answering_now(info) || find_open(info.id).live != nullptr;
   });
   std::ranges::stable_sort(page.sessions, std::ranges::greater{}, left_at);
   return std::move(page.sessions);
@@ -232,7 +232,7 @@ Result<std::string> SessionWorker::delete_stored(const std::string& sel) {
   if (!found) {
     return std::unexpected(found.error());
   }
-  if (find_open(found->id.str())) {
+  if (find_open(found->id).live != nullptr) {
     return fail(Code::conflict, "That session is open; close it first.");
   }
   REPRISE_TRY(trash_stored(found->id.str()));
