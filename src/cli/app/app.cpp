@@ -100,11 +100,17 @@ class App {
                                     : (spins ? nanoseconds(kSpin) : nanoseconds(kIdle));
     const timespec timeout{.tv_sec = left.count() / 1'000'000'000,
                            .tv_nsec = left.count() % 1'000'000'000};
-    std::array<pollfd, 2> watched{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{events_.fd(), POLLIN, 0}};
+    // A closed terminal would be reported at once each time.
+    std::array<pollfd, 2> watched{pollfd{terminal_closed_ ? -1 : STDIN_FILENO, POLLIN, 0},
+                                  pollfd{events_.fd(), POLLIN, 0}};
     // Interrupted or not, events are processed next.
     if (::ppoll(watched.data(), watched.size(), &timeout, &window_.while_waiting()) > 0) {
-      terminal_closed_ = (watched[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+      terminal_closed_ = terminal_closed_ || is_closed(watched[0]);
     }
+  }
+
+  static bool is_closed(const pollfd& terminal) {
+    return (terminal.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
   }
 
   // Whether there were keys.
@@ -175,6 +181,11 @@ class App {
   // at once: the sessions are interrupted and can be resumed.
   void hang_up() {
     if (worker_.stores_partials()) {
+      // SIGHUP alone does not mean that the terminal is closed.
+      if (pollfd watched{STDIN_FILENO, POLLIN, 0};
+          ::poll(&watched, 1, 0) < 1 || !is_closed(watched)) {
+        terminal_.close();
+      }
       ::_exit(static_cast<int>(Exit::interrupted));
     }
     if (!std::exchange(hung_up_, true)) {

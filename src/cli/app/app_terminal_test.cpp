@@ -162,6 +162,7 @@ TEST_F(AppTerminalTest, KeepsTheSessionResumableWhenTheTerminalIsClosed) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no part of the answer is stored";
   }
   ASSERT_EQ(::kill(child(), SIGHUP), 0);
+  await("\x1b[?1049l");  // the terminal is still there, and the shell gets it back
   EXPECT_EQ(end(), 130);
   const std::string listed = printed("list --json");
   EXPECT_NE(listed.find(R"("state":"interrupted")"), std::string::npos) << listed;

@@ -166,13 +166,17 @@ Result<std::unique_ptr<Terminal>> Terminal::open(bool colours) {
 
 Terminal::~Terminal() {
   if (keys_->screen != nullptr) {
-    write_raw(kPasteMarksOff);
-    if (has_title_) {
-      write_raw(kRestoreTitle);
-    }
-    ::endwin();
+    close();
     ::delscreen(keys_->screen);
   }
+}
+
+void Terminal::close() {
+  write_raw(kPasteMarksOff);
+  if (has_title_) {
+    write_raw(kRestoreTitle);
+  }
+  ::endwin();
 }
 
 Size Terminal::size() const {

@@ -37,6 +37,8 @@ class Terminal {
   void set_title(const std::string& text);
   // Gives the terminal back to the shell until the program is continued.
   void suspend();
+  // The same for good, as the destructor does.
+  void close();
 
  private:
   class Keys;
