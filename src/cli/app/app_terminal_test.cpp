@@ -120,21 +120,25 @@ TEST_F(AppTerminalTest, RemovesSessionsWithoutMessages) {
   EXPECT_EQ(printed("list --json"), "[]\n");
 }
 
-TEST_F(AppTerminalTest, ClosesTheSessionThatWasForked) {
-  start({});
-  await("Reprise");
-  type("hello-there\r");
-  await("out");
-  await("help");
-  type("/fork\r");
-  await("all");
-  type("\r");
-  await("original");
-  type("\x04");
-  EXPECT_EQ(end(), 0);
-  const std::string listed = printed("list --json");
-  EXPECT_EQ(listed.find(R"("state":"active")"), std::string::npos) << listed;
-  EXPECT_NE(listed.find("hello-there (fork)"), std::string::npos) << listed;
+TEST_F(AppTerminalTest, LeavesTheSessionThatWasForkedAsItIs) {
+  for (const std::string& store : {std::string("sqlite:s.db"), std::string("sessions:s")}) {
+    start({"--store", store});
+    await("Reprise");
+    type("hello-there\r");
+    await("out");
+    await("help");
+    type("/fork\r");
+    await("all");
+    type("\r");
+    await("original");
+    type("\x04");
+    EXPECT_EQ(end(), 0);
+    const std::string listed = printed(cat("--store ", store, " list --json --state active"));
+    const bool has_original = listed.find(R"("title":"hello-there")") != std::string::npos;
+    EXPECT_EQ(has_original, store.starts_with("sqlite")) << listed;
+    EXPECT_NE(printed(cat("--store ", store, " list --json")).find("hello-there (fork)"),
+              std::string::npos);
+  }
 }
 
 TEST_F(AppTerminalTest, KeepsTheTextOfAStoppedAnswer) {

@@ -114,15 +114,16 @@ Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
   if (!output.empty()) {
     announce(Announcement::Kind::notice, output);
   }
-  if (Store* const store = live.session().store();
-      store != nullptr && live.session().id() != before) {
-    // The original of a fork is not open any more.
+  if (Store* const store = live.session().store(); store != nullptr &&
+                                                   live.session().id() != before &&
+                                                   store->capabilities().one_open_per_folder) {
     const auto closed = store->update(
         before,
         {.state = SessionState::closed, .closed_at = std::optional(parts_.context.clock().now())});
-    if (!closed && closed.error().code != Code::unsupported) {
-      announce(Announcement::Kind::warning, cat("Failed to save: ", closed.error().message));
-    }
+    announce(closed ? Announcement::Kind::notice : Announcement::Kind::warning,
+             closed ? std::string("closed the original: this store allows one open session per "
+                                  "folder")
+                    : cat("cannot close the original: ", closed.error().message));
   }
   if (other_history) {
     return post_history(request.tab, live);
