@@ -144,6 +144,7 @@ TEST_F(ChainStore, TrashedRowsAreHiddenFromTheOriginal) {
   EXPECT_EQ(ids(*open(), kFirst), (Texts{"resp_1", "resp_2"}));
   EXPECT_EQ(names(),
             (Texts{"conversations.json", "conversations.json.lock", "conversations.json.trash"}));
+  EXPECT_EQ(must(store->capabilities().trash->remnants()), std::vector<Remnant>{});
   must(store->capabilities().trash->restore(session_id(kFirst)));
   EXPECT_NE(bytes().find(kFirst), std::string::npos);
   EXPECT_EQ(names(), (Texts{"conversations.json", "conversations.json.lock"}));

@@ -288,6 +288,10 @@ Result<std::vector<Remnant>> Documents::remnants() const {
   const std::string suffix = cat(".", kQuarantineSuffix);
   std::vector<Remnant> found;
   for (const fs::path& folder : folders()) {
+    REPRISE_ASSIGN(const FileKind kind, kind_of(folder));
+    if (kind == FileKind::file) {
+      continue;  // all trashed rows of an index of conversations
+    }
     REPRISE_ASSIGN(const auto entries, list_if_exists(folder));
     for (const fs::directory_entry& entry : entries) {
       const std::string name = entry.path().filename();
