@@ -97,6 +97,16 @@ TEST_F(SessionsStore, ASessionIsInTheFolderOfItsState) {
   EXPECT_EQ(files(), Names{});
 }
 
+TEST_F(SessionsStore, APurgeRemovesManualCopiesInOtherFolders) {
+  must(store_->create(session("s")));
+  const std::string bytes = must(read_file(active("s")));
+  put(closed("s"), bytes);
+  put(trashed("s"), "unreadable");
+  must(store_->capabilities().trash->purge(session_id("s")));
+  EXPECT_EQ(files(), Names{});
+  EXPECT_EQ(listed(), Names{});
+}
+
 TEST_F(SessionsStore, IsPrivate) {
   must(store_->create(session("s")));
   for (const auto& entry : fs::recursive_directory_iterator(root())) {

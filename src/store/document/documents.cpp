@@ -313,7 +313,11 @@ Result<> Documents::remove(const SessionId& id) {
       return true;
     }
     if (format_.is_folder()) {
-      REPRISE_TRY(remove_file(found.file));
+      std::optional<fs::path> file = found.file;
+      while (file) {  // a manual copy may have put it into several folders
+        REPRISE_TRY(remove_file(*file));
+        REPRISE_ASSIGN(file, format_.find_file(id));
+      }
       return true;
     }
     Document document = *found.loaded.document;
