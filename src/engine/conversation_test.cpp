@@ -121,6 +121,23 @@ TEST_F(ConversationTest, TheNextTurnSendsTheWholeHistory) {
   EXPECT_EQ(stored().size(), 4U);
 }
 
+TEST_F(ConversationTest, WarnsOfAnEmptyAnswer) {
+  provider_.add().ended();
+  provider_.add().thinking("hm").text(" \n").ended();
+  provider_.add().thinking("hm").text("one").ended();
+  provider_.add().ended(StopReason::refused);
+  Conversation conversation(provider_, store_.get(), session_, {});
+  const std::vector<std::string> expected[] = {{"the model's answer is empty"},
+                                               {"the model's answer is empty"},
+                                               {},
+                                               {"the model refused to answer"}};
+  for (const auto& warnings : expected) {
+    listener_.warnings.clear();
+    ASSERT_TRUE(conversation.ask("a", listener_));
+    EXPECT_EQ(listener_.warnings, warnings);
+  }
+}
+
 TEST_F(ConversationTest, WorksWithoutAStore) {
   provider_.add().text("one").ended();
   provider_.add().text("two").ended();

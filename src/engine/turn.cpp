@@ -1,5 +1,6 @@
 #include "engine/turn.h"
 
+#include <algorithm>
 #include <stop_token>
 #include <type_traits>
 
@@ -56,6 +57,21 @@ std::vector<ToolUseBlock> calls_of(const Message& answer) {
     }
   }
   return calls;
+}
+
+bool is_reasoning(const Block& block) {
+  const auto* const unknown = std::get_if<UnknownBlock>(&block);
+  return std::holds_alternative<ThinkingBlock>(block) ||
+         (unknown != nullptr &&
+          (unknown->type.contains("reasoning") || unknown->type.contains("thinking")));
+}
+
+bool is_empty_answer(const Message& answer) {
+  return answer.state == MessageState::complete &&
+         std::ranges::all_of(answer.blocks, [](const Block& block) {
+           const auto* const text = std::get_if<TextBlock>(&block);
+           return text != nullptr ? trimmed(text->text).empty() : is_reasoning(block);
+         });
 }
 
 void record_event(TurnRecorder& recorder, const StreamEvent& event) {
@@ -300,6 +316,8 @@ void Turn::announce(std::optional<StopReason> reason, const Message& answer) {
     observer_.on_warning("the model refused to answer");
   } else if (reason == StopReason::max_tokens) {
     observer_.on_warning("the answer reached the token limit and can be continued");
+  } else if (reason != StopReason::paused && is_empty_answer(answer)) {
+    observer_.on_warning("the model's answer is empty");
   }
   if (answer.usage) {
     observer_.on_usage(*answer.usage);

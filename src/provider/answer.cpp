@@ -96,6 +96,9 @@ Result<> Answer::finish() {
   if (reader_.complete()) {
     return {};
   }
+  if (form_ == Form::unknown) {
+    return fail(Code::io, "it is empty; try again later, or check the base URL", ECONNRESET);
+  }
   const std::string_view type = http::find_header(head_.headers, "content-type");
   if (!any_event_ && form_ == Form::events) {
     return fail(Code::io,

@@ -264,6 +264,13 @@ TEST(HttpProvider, SaysOnceThatAnAnswerEndedEarly) {
   EXPECT_EQ(bench.ask().error().message, "model.test ended the answer early");
 }
 
+TEST(HttpProvider, SaysWhatToTryAfterAnEmptyAnswer) {
+  ProviderFixture bench(chat_codec(), std::vector<RecordedResponse>(5));
+  EXPECT_EQ(
+      bench.ask().error().message,
+      "model.test ended the answer early: it is empty; try again later, or check the base URL");
+}
+
 TEST(HttpProvider, NeverRetriesAfterTheFirstToken) {
   const std::string started = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n";
   ProviderFixture bench(chat_codec(), {{.body = started, .lost = lost()}});
