@@ -236,6 +236,27 @@ TEST_F(ProviderChoiceTest, GoesBackToALocalServerWithItsKey) {
             "mine>http://127.0.0.1:9/v1");
 }
 
+TEST_F(ProviderChoiceTest, SettingsReplaceALocalServerThatTheyNoLongerName) {
+  const Session held = session("openai-chat", "m", R"({"base_url":"http://127.0.0.1:7/v1"})");
+  const std::string corrected = "base_url = 'http://127.0.0.1:9/v1'\n";
+  for (const std::string& text : {corrected, "provider = 'work'\n[providers.work]\n" + corrected}) {
+    config(text);
+    const auto choice = choose_with_config({{"OPENAI_API_KEY", "k"}}, &held);
+    EXPECT_EQ(sent(choice), ">http://127.0.0.1:9/v1") << text;
+    EXPECT_THAT(choice->warnings,
+                ElementsAre(HasSubstr("the session used 127.0.0.1:7; 127.0.0.1:9 continues it")));
+  }
+  // The conversation neither leaves this machine, nor its server if the settings name it, too.
+  for (const std::string text :
+       {"provider = 'work'\n[providers.work]\nbase_url = 'https://work.test/v1'\n",
+        "provider = 'work'\n[providers.work]\nbase_url = 'http://127.0.0.1:9/v1'\n"
+        "[providers.other]\nbase_url = 'http://127.0.0.1:7/v1'\n"}) {
+    config(text);
+    EXPECT_EQ(sent(choose_with_config({{"OPENAI_API_KEY", "k"}}, &held)), ">http://127.0.0.1:7/v1")
+        << text;
+  }
+}
+
 TEST_F(ProviderChoiceTest, RecognisesNamesThatOtherProgramsStore) {
   const Session google = session("google", "gemini-2.5-flash", "null");
   const auto choice = choose({{"GEMINI_API_KEY", "g"}, {"OPENAI_API_KEY", "k"}}, &google);

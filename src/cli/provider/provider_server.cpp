@@ -75,6 +75,26 @@ std::string configured_url(const ChoiceSources& from, const NamedProvider& provi
   return known ? known->default_url : "";
 }
 
+// The server in the settings that continues a session of a local server, because they no longer
+// name that one; "" if none does. Sessions name only the protocol, so it may be that of the usual
+// provider; then the conversation stays on this machine.
+std::string replaced_server(const ChoiceSources& from, const NamedProvider& provider,
+                            const std::string& session_url) {
+  if (!configured_url(from, provider, session_url).empty()) {
+    return "";
+  }
+  if (auto own = setting(from.settings, provider, &ProviderSettings::base_url)) {
+    return *std::move(own);
+  }
+  const auto usual =
+      from.settings.provider ? find_provider(from.settings, *from.settings.provider) : std::nullopt;
+  if (!usual || usual->kind != provider.kind) {
+    return "";
+  }
+  auto url = setting(from.settings, *usual, &ProviderSettings::base_url);
+  return url && http::is_local_url(http::server_of(*url)) ? *std::move(url) : std::string();
+}
+
 // "" for the kind's default.
 Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& provider,
                              ProviderChoice& choice) {
@@ -84,8 +104,13 @@ Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& pro
   std::string base_url = base_url_for(from, provider);
   std::string session_url = choice.is_sessions_own ? base_url_of(*from.session) : "";
   const bool is_local = http::is_local_url(http::server_of(session_url));
-  if (is_local && !lacks_secret(session_url)) {
-    return session_url;
+  const bool is_complete = is_local && !lacks_secret(session_url);
+  if (is_complete) {
+    std::string replaced = replaced_server(from, provider, session_url);
+    if (replaced.empty()) {
+      return session_url;
+    }
+    base_url = std::move(replaced);
   }
   if (session_url.empty() || http::is_same_server(session_url, base_url)) {
     return base_url;
@@ -94,7 +119,7 @@ Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& pro
   if (std::string configured = configured_url(from, provider, session_url); !configured.empty()) {
     return configured;
   }
-  if (is_local) {
+  if (is_local && !is_complete) {
     return fail(Code::unauthorized, cat("the key in the URL of ", http::host_of(session_url),
                                         " was not stored; give --base-url, or set base_url in the "
                                         "settings"));
