@@ -224,6 +224,9 @@ class ConfigCommand final : public Command {
     if (missing || !std::filesystem::is_directory(folder, missing)) {
       return fail(Code::not_found, cat("there is no folder ", named.string()));
     }
+    if (words_.empty()) {
+      REPRISE_TRY(check_narrow(context, folder));
+    }
     REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
     REPRISE_ASSIGN(const std::string before, config_text(file));
     REPRISE_ASSIGN(const std::vector<std::string> trusted, trusted_folders(before, file.string()));
@@ -234,8 +237,21 @@ class ConfigCommand final : public Command {
     REPRISE_ASSIGN(const std::string after, with_trusted_folder(before, folder.native()));
     REPRISE_TRY(write_config(file, after));
     context.console().notice(cat("the settings of projects in ", folder.string(),
-                                 " are trusted now; see ", file.string()));
+                                 " and below it are trusted now; see ", file.string()));
     return Exit::success;
+  }
+
+  // Everything below a trusted folder is trusted, too.
+  static Result<> check_narrow(const Context& context, const std::filesystem::path& folder) {
+    std::error_code missing;
+    const std::filesystem::path home =
+        std::filesystem::canonical(context.environment().find("HOME").value_or("/"), missing);
+    if (folder != folder.root_path() && folder != home) {
+      return {};
+    }
+    return fail(Code::invalid_argument,
+                cat("refusing to trust everything below ", folder.string(),
+                    "; change to the project's folder, or name one: reprise config trust FOLDER"));
   }
 
   static Result<Exit> keys(Context& context) {

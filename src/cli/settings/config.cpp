@@ -16,7 +16,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view kProjectFile = ".reprise.toml";
 
 Result<> read_file_of_settings(const fs::path& file, FileRank rank, LoadedSettings& out) {
-  REPRISE_ASSIGN(const fs::path real, resolve_path(file));
+  // An untrusted project must not decide which file is read.
+  REPRISE_ASSIGN(const fs::path real,
+                 rank == FileRank::project ? resolve_folder_of(file) : resolve_path(file));
   REPRISE_ASSIGN(const std::string text, read_file(real, kConfigBytesMax));
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {

@@ -158,6 +158,18 @@ TEST_F(Config, TheUserCanTrustAProject) {
   EXPECT_THAT(loaded->warnings, ElementsAre(HasSubstr("trust is ignored here")));
 }
 
+TEST_F(Config, ALinkInAnUntrustedProjectIsNotFollowed) {
+  std::ofstream(folder_ / "target.toml") << "secret = of the target\n";
+  std::filesystem::create_symlink(folder_ / "target.toml", folder_ / "project" / ".reprise.toml");
+  const auto loaded = load();
+  ASSERT_FALSE(loaded);
+  EXPECT_THAT(loaded.error().message, testing::Not(HasSubstr("TOML")));
+  EXPECT_THAT(loaded.error().message, HasSubstr("link"));
+  std::ofstream(folder_ / "target.toml") << "model = 'm'\n";
+  user("trust = ['" + folder_.string() + "']\n");
+  EXPECT_TRUE(load());
+}
+
 TEST_F(Config, TrustComparesResolvedPathComponents) {
   project(kHostile);
   user("trust = ['" + (folder_ / "proj").string() + "']\n");
