@@ -66,8 +66,7 @@ struct CurlLibrary : LibraryFunctions {
 
 Result<const CurlLibrary*> load_curl() {
   REPRISE_ASSIGN(const CurlLibrary* const curl,
-                 load_library<CurlLibrary>("libcurl (package libcurl4)",
-                                           {"libcurl.so.4", "libcurl-gnutls.so.4"}));
+                 load_library<CurlLibrary>("libcurl (package libcurl4)", kCurlFiles));
   if (const CURLcode code = curl->global_init(CURL_GLOBAL_DEFAULT); code != CURLE_OK) {
     return fail(Code::unsupported, cat("libcurl cannot start: ", curl->easy_strerror(code)));
   }

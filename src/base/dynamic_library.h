@@ -11,6 +11,12 @@
 
 namespace reprise {
 
+// The files of libraries that most commands work without, which `reprise doctor` reports.
+inline constexpr std::initializer_list<const char*> kCurlFiles = {"libcurl.so.4",
+                                                                  "libcurl-gnutls.so.4"};
+inline constexpr std::initializer_list<const char*> kCryptoFiles = {"libcrypto.so.3"};
+inline constexpr std::initializer_list<const char*> kEditFiles = {"libedit.so.2", "libedit.so"};
+
 // Never unloaded. Thread-safe.
 class DynamicLibrary {
  public:

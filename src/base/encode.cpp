@@ -38,7 +38,7 @@ struct Crypto : LibraryFunctions {
 };
 
 const Result<const Crypto*>& loaded_crypto() {
-  static const auto crypto = load_library<Crypto>("OpenSSL", {"libcrypto.so.3"});
+  static const auto crypto = load_library<Crypto>("OpenSSL", kCryptoFiles);
   return crypto;
 }
 

@@ -408,12 +408,11 @@ class Doctor final : public Command {
   }
 
   void libraries() {
-    const std::string curl =
-        library_state("libcurl", {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.so"});
+    const std::string curl = library_state("libcurl", kCurlFiles);
     add("libcurl", curl, curl == "found" ? "" : "install libcurl4 to reach providers");
-    const std::string crypto = library_state("libcrypto", {"libcrypto.so.3", "libcrypto.so"});
+    const std::string crypto = library_state("libcrypto", kCryptoFiles);
     add("libcrypto", crypto, crypto == "found" ? "" : "install libssl3 to store images");
-    const std::string edit = library_state("libedit", {"libedit.so.2", "libedit.so.0"});
+    const std::string edit = library_state("libedit", kEditFiles);
     add("libedit", edit, edit == "found" ? "" : "install libedit2 to edit lines in `reprise chat`");
   }
 

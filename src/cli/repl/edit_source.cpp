@@ -95,8 +95,7 @@ struct EditLibrary : LibraryFunctions {
 
 // unsupported, naming the package, if it is not installed.
 Result<const EditLibrary*> edit_library() {
-  static const auto loaded =
-      load_library<EditLibrary>("libedit (Debian's libedit2)", {"libedit.so.2", "libedit.so"});
+  static const auto loaded = load_library<EditLibrary>("libedit (Debian's libedit2)", kEditFiles);
   return loaded;
 }
 
