@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/dynamic_library.h"
+#include "base/text.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -128,6 +129,15 @@ std::string hex_encode(std::string_view bytes) {
     const auto byte = static_cast<unsigned char>(c);
     out += kDigits[byte >> 4U];
     out += kDigits[byte & 0xFU];
+  }
+  return out;
+}
+
+std::string percent_encoded(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool is_plain = is_ascii_alnum(c) || std::string_view("-._~").contains(c);
+    out += is_plain ? std::string(1, c) : cat("%", hex_encode(std::string_view(&c, 1)));
   }
   return out;
 }

@@ -16,6 +16,9 @@ std::optional<std::string> base64_decode(std::string_view text);
 
 std::string hex_encode(std::string_view bytes);
 
+// Encodes all bytes except letters, digits and "-._~", as in a part of a URL.
+std::string percent_encoded(std::string_view text);
+
 // Decodes "%20"; a '%' without two digits is unchanged.
 std::string percent_decoded(std::string_view text);
 

@@ -29,6 +29,12 @@ TEST(Base64, RejectsInvalidInput) {
   }
 }
 
+TEST(Percent, RoundTrips) {
+  EXPECT_EQ(percent_encoded("a-._~Z9"), "a-._~Z9");
+  EXPECT_EQ(percent_encoded("a&b/\xC3\xA9 "), "a%26b%2f%c3%a9%20");
+  EXPECT_EQ(percent_decoded(percent_encoded("a&b/\xC3\xA9 %")), "a&b/\xC3\xA9 %");
+}
+
 TEST(Sha256, KnownValue) {  // FIPS 180-2, appendix B.1
   const auto hash = sha256("abc");
   ASSERT_TRUE(hash) << hash.error().message;

@@ -177,7 +177,7 @@ TEST(HttpProvider, ListsModelsPageByPage) {
   ProviderFixture bench(
       make_anthropic(),
       {{.body = R"({"data":[{"id":"a","display_name":"A"},{"type":"no id"}],)"
-                R"("has_more":true,"last_id":"a"})"},
+                R"("has_more":true,"last_id":"a&b/1"})"},
        {.body = R"({"data":[{"id":"b","shutdown_date":"2027-01-14"}],"has_more":false,)"
                 R"("last_id":"b"})"}},
       {.base_url = "http://model.test", .api_key = "secret-key"});
@@ -188,7 +188,7 @@ TEST(HttpProvider, ListsModelsPageByPage) {
   EXPECT_EQ(bench.sent().at(0).method, "GET");
   EXPECT_EQ(bench.sent().at(0).url, "http://model.test/v1/models");
   EXPECT_EQ(http::find_header(bench.sent().at(0).headers, "x-api-key"), "secret-key");
-  EXPECT_EQ(bench.sent().at(1).url, "http://model.test/v1/models?after_id=a");
+  EXPECT_EQ(bench.sent().at(1).url, "http://model.test/v1/models?after_id=a%26b%2f1");
 }
 
 TEST(HttpProvider, ReportsWhyModelsAreNotListed) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <stop_token>
 
+#include "base/encode.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "provider/answer.h"
@@ -179,7 +180,8 @@ class HttpProvider final : public Provider {
     const std::string_view base = options_.base_url;
     sent.url = http::with_path(base, codec_->models_path(base.substr(0, base.find_first_of("?#"))));
     if (!after.empty()) {
-      sent.url += cat(sent.url.find('?') == std::string::npos ? "?" : "&", "after_id=", after);
+      sent.url += cat(sent.url.find('?') == std::string::npos ? "?" : "&",
+                      "after_id=", percent_encoded(after));
     }
     const auto remaining =
         std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
