@@ -1,12 +1,14 @@
 #include "cli/session/tool_consent.h"
 
 #include <array>
+#include <chrono>
 #include <map>
 #include <set>
 
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/lock_file.h"
 #include "base/text.h"
 #include "cli/settings/config.h"
 #include "cli/settings/program_config.h"
@@ -15,6 +17,8 @@ namespace reprise::cli {
 namespace {
 
 constexpr std::int64_t kConsentBytesMax = 1 << 20;
+
+constexpr std::chrono::seconds kLockTimeout{5};
 
 constexpr std::string_view kFiles = "files";
 
@@ -126,9 +130,12 @@ ToolConsents::Answer ToolConsents::approve(const ToolUseBlock& call, const Ask& 
 }
 
 Result<> ToolConsents::remember(const std::string& scope) const {
+  REPRISE_TRY(make_private_folders(file_.parent_path()));
+  REPRISE_ASSIGN(const auto lock, LockFile::open(cat(file_.native(), ".lock")));
+  REPRISE_ASSIGN(const LockFile::Hold hold,
+                 lock->acquire(std::chrono::steady_clock::now() + kLockTimeout));
   REPRISE_ASSIGN(StoredConsents consents, read_remembered(file_));
   consents[folder_].insert(scope);
-  REPRISE_TRY(make_private_folders(file_.parent_path()));
   return replace_file(file_, consent_json(consents));
 }
 

@@ -76,6 +76,27 @@ TEST_F(ToolConsentsTest, RemembersAlwaysForTheFolder) {
   EXPECT_FALSE(approves(below, "read_file", Choice::no));
 }
 
+TEST_F(ToolConsentsTest, RemembersWhatSeveralSessionsAllowAtOnce) {
+  constexpr int kTools = 25;
+  const auto allow = [this](const std::string& folder) {
+    ToolConsents own = consents(folder);
+    for (int i = 0; i < kTools; ++i) {
+      const auto ask = [](const ToolUseBlock&) { return Choice::always; };
+      EXPECT_TRUE(own.approve({"1", std::to_string(i), {}, {}}, ask).remembered);
+    }
+  };
+  {
+    const std::jthread first(allow, "/a");
+    const std::jthread second(allow, "/b");
+  }
+  for (const std::string folder : {"/a", "/b"}) {
+    ToolConsents own = consents(folder);
+    for (int i = 0; i < kTools; ++i) {
+      EXPECT_TRUE(approves(own, std::to_string(i), Choice::no)) << folder << i;
+    }
+  }
+}
+
 TEST_F(ToolConsentsTest, DoesNotOverwriteAForeignFile) {
   std::filesystem::create_directories(file_.parent_path());
   std::ofstream(file_) << "{\"/a\":[\"files\"";
