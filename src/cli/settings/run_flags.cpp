@@ -50,7 +50,7 @@ void add_run_flags(ArgumentTable& table, RunFlags& flags) {
        {},
        false,
        {},
-       range_of("budget")},
+       range_of("max_tokens")},
       {"--effort", "LEVEL", "reasoning effort: none, minimal, low, medium, high, xhigh or max",
        &flags.effort, provider::find_request_option("effort")->choices},
       {"--schema", "FILE", "a JSON Schema the answer must match", &flags.schema},
