@@ -115,10 +115,15 @@ Result<ToolOutput> list_dir_tool(const ToolContext& context, const RawJson& inpu
   REPRISE_TRY(arguments.check());
   REPRISE_ASSIGN(const Fd opened,
                  open_inside(context.session.info.working_dir, path, EntryKind::folder));
-  const int fd = ::dup(opened.get());
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): there is no other function for this.
+  const int fd = ::fcntl(opened.get(), F_DUPFD_CLOEXEC, 0);
   const std::unique_ptr<DIR, FolderCloser> folder(fd < 0 ? nullptr : ::fdopendir(fd));
   if (folder == nullptr) {
-    return std::unexpected(os_error("list", path, errno));
+    const Error error = os_error("list", path, errno);
+    if (fd >= 0) {
+      ::close(fd);
+    }
+    return std::unexpected(error);
   }
   std::vector<std::string> names;
   bool has_more = false;

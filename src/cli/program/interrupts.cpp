@@ -1,5 +1,6 @@
 #include "cli/program/interrupts.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -47,7 +48,7 @@ void on_signal(int signal) {
 class Interrupts::Impl {
  public:
   explicit Impl(int signals_max) {
-    if (::pipe(pipe_.data()) != 0) {
+    if (::pipe2(pipe_.data(), O_CLOEXEC) != 0) {
       return;  // without the pipe the signals keep their default action
     }
     received = 0;
