@@ -8,7 +8,7 @@
 //      not overwritten: the tool's differing messages become a fork, whose id is derived from its
 //      start.
 //  (3) The session's extra field "origin" records where it came from.
-//  (4) It is stored as closed, since nobody is answering it. Abandoned branches and sessions of
+//  (4) It is stored as active, since it can be continued. Abandoned branches and sessions of
 //      sub-agents are imported as archived: they can be found and read, but are not listed.
 //  (5) A fork or branch of a stored session shares its messages.
 
