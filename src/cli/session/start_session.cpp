@@ -10,6 +10,7 @@
 #include "cli/program/store_opener.h"
 #include "cli/provider/request_choice.h"
 #include "cli/session/find_session.h"
+#include "cli/settings/context_file.h"
 #include "cli/settings/provider_names.h"
 #include "cli/settings/time_value.h"
 #include "reprise/sessions.h"
@@ -112,6 +113,7 @@ Result<Session> new_session(Context& context, const Settings& settings, const St
   REPRISE_ASSIGN(const fs::path folder, session_folder(context, mode, request.session.mode_path));
   REPRISE_ASSIGN(std::string system,
                  new_instructions(context, settings, mode, folder, request.stop));
+  const RawJson of_file = new_context_config(settings);
   const Time now = context.clock().now();
   return Session{.info = {.id = make_session_id(context.clock(), system_entropy()),
                           .title = request.title,
@@ -122,7 +124,7 @@ Result<Session> new_session(Context& context, const Settings& settings, const St
                           .created_at = now,
                           .updated_at = now},
                  .system_prompt = std::move(system),
-                 .config = session_config(choice.options.base_url)};
+                 .config = of_file.is_null() ? session_config(choice.options.base_url) : of_file};
 }
 
 // Null if the session will only be in memory, because the store is unavailable. Invalid URLs are

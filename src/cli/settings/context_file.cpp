@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 using store::context::Defaults;
 
 constexpr std::string_view kScheme = "context:";
+constexpr std::string_view kDefaultProvider = "openai-chat";
 
 bool was_given(const Settings& settings, std::string_view key, std::string_view variable) {
   const auto origin = settings.origin.find(key);
@@ -165,7 +166,6 @@ std::string refusal(const Settings& settings, const ContextChoice& choice, const
 
 // What a file that came with the code chooses, unless it is the default; "" for nothing.
 std::string choices(const Settings& settings, const Defaults& defaults) {
-  constexpr std::string_view kDefaultProvider = "openai-chat";
   std::string out;
   if ((defaults.provider != kDefaultProvider || !defaults.base_url.empty()) &&
       !was_given(settings, "provider", "REPRISE_PROVIDER")) {
@@ -189,6 +189,14 @@ NamedProvider provider_of(const Settings& settings, const fs::path& file, Defaul
   }
   defaults.provider = provider->name;
   return *std::move(provider);
+}
+
+// A new file is created with the user's provider.
+void take_users_provider(const Settings& settings, Defaults& defaults) {
+  if (settings.provider && !was_given(settings, "provider", "REPRISE_PROVIDER") &&
+      find_provider(settings, *settings.provider)) {
+    defaults.provider = *settings.provider;
+  }
 }
 
 }  // namespace
@@ -240,11 +248,15 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
   REPRISE_ASSIGN(const fs::path resolved, resolve_path(file));
   REPRISE_ASSIGN(Defaults defaults, store::context::read_defaults(resolved));
   settings.context_file = file;
+  REPRISE_ASSIGN(const FileKind kind, kind_of_target(resolved));
+  if (kind == FileKind::none) {
+    take_users_provider(settings, defaults);
+  }
   const NamedProvider provider = provider_of(settings, file, defaults);
   bind_default_key(settings, file, provider, defaults);
   settings.is_context_untrusted = choice.was_searched && !is_in_trusted_folder(settings, file);
   if (const std::string chosen = choices(settings, defaults);
-      settings.is_context_untrusted && !chosen.empty()) {
+      settings.is_context_untrusted && kind != FileKind::none && !chosen.empty()) {
     settings.context_warning =
         cat(file.native(), " chooses ", chosen, ", and its folder is not trusted");
   }
@@ -257,6 +269,17 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
   }
   std::ranges::move(defaults.faults, std::back_inserter(warnings));
   return {};
+}
+
+RawJson new_context_config(const Settings& settings) {
+  const auto origin = settings.origin.find("provider");
+  if (settings.context_file.empty() || !settings.provider ||
+      *settings.provider == kDefaultProvider || origin == settings.origin.end() ||
+      origin->second != settings.context_file.native()) {
+    return {};
+  }
+  return json::take(cat(R"({"provider":)", json::quoted(*settings.provider), R"(,"base_url":)",
+                        store::context::default_of("base_url"), "}"));
 }
 
 namespace {

@@ -27,6 +27,10 @@ Result<std::optional<ContextChoice>> choose_context_file(std::string_view url,
 Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
                             std::vector<std::string>& warnings);
 
+// The config of a new session, with which its file is created: the user's provider. null for the
+// default provider, and for other stores.
+RawJson new_context_config(const Settings& settings);
+
 // Writes an answer to the file's save_path_default. invalid_argument outside its project's folder;
 // conflict if the folder is not trusted and the file is not the last answer.
 Result<> save_answer(const Settings& settings, const std::filesystem::path& state_folder,
