@@ -117,7 +117,7 @@ Result<> StoreOpener::check_location(std::string_view url) {
   const std::string resolved = resolved_store_url(url);
   REPRISE_ASSIGN(const bool is_new, is_new_path(resolved));
   if (is_new) {
-    console_.notice(cat("creating a new store: ", without_password(resolved)));
+    console_.notice(cat("new store: ", without_password(resolved)));
   }
   return {};
 }
