@@ -17,20 +17,20 @@ struct Text {
 
 constexpr std::array<Text, kRequestRepairKinds> kTexts = {{
     {"stored system message", " not sent: the system prompt is sent instead"},
-    {"message", " of an unknown role left out"},
-    {"thinking block", " of another provider or model left out"},
-    {"block", " unknown to this provider left out"},
-    {"unfinished tool call", " of an interrupted answer left out"},
-    {"tool call", " without a result given an error as its result"},
-    {"repeated tool call", " left out"},
-    {"tool result", " without a call left out"},
+    {"message", " of an unknown role omitted"},
+    {"thinking block", " of another provider or model omitted"},
+    {"block", " unknown to this provider omitted"},
+    {"unfinished tool call", " of an interrupted answer omitted"},
+    {"tool call", " without a result: sent with an error result"},
+    {"repeated tool call", " omitted"},
+    {"tool result", " without a call omitted"},
     {"tool call", " given a valid id or name"},
     {"tool input", " wrapped in a JSON object"},
-    {"image", " that cannot be sent left out"},
-    {"blob", " that cannot be read left out"},
+    {"image", " that cannot be sent omitted"},
+    {"blob", " that cannot be read omitted"},
     {"answer", " without a question: a placeholder was inserted before it"},
-    {"damaged message", " left out"},
-    {"question", " left out because the request was refused"},
+    {"damaged message", " omitted"},
+    {"question", " omitted because the request was refused"},
 }};
 
 }  // namespace

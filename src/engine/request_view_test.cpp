@@ -226,7 +226,7 @@ TEST_F(RequestViewTest, OtherRolesAreLeftOutAndTheFirstIsTheUser) {
             "user: (earlier messages are left out) | assistant: a | user: b");
   const auto lines = view().repairs.lines();
   ASSERT_EQ(lines.size(), 3U);
-  EXPECT_EQ(lines.at(1), "request: 1 message of an unknown role left out");
+  EXPECT_EQ(lines.at(1), "request: 1 message of an unknown role omitted");
 }
 
 TEST_F(RequestViewTest, BlobsAreReadBackIn) {

@@ -58,10 +58,10 @@ TEST(HttpProvider, MapsStatusesToErrors) {
   };
   const Case cases[] = {
       {401, R"({"error":{"message":"Incorrect key sk-secret."}})", Code::unauthorized,
-       "model.test refused the key (401): Incorrect key ***; check the key in "
+       "model.test rejected the API key (401): Incorrect key ***; check the key in "
        "OPENAI_API_KEY"},
       {403, "", Code::unauthorized,
-       "model.test refused the key (403); check the key in OPENAI_API_KEY"},
+       "model.test rejected the API key (403); check the key in OPENAI_API_KEY"},
       {400, R"({"error":"bad\u001b[2J\nthing"})", Code::invalid_argument,
        "model.test refused the request (400): bad [2J thing"},
       {404, R"({"detail":"no such model"})", Code::invalid_argument,
@@ -197,9 +197,10 @@ TEST(HttpProvider, RedirectsAreReportedAndNotFollowed) {
 
 TEST(HttpProvider, WithoutAKeyNamesItsVariable) {
   ProviderFixture bench(chat_codec(), {{.status = 401}});
-  EXPECT_EQ(bench.ask().error().message, "model.test refused the key (401); set OPENAI_API_KEY");
+  EXPECT_EQ(bench.ask().error().message,
+            "model.test rejected the API key (401); set OPENAI_API_KEY");
   ProviderFixture advised(chat_codec(), {{.status = 401}}, {.key_advice = "give it one"});
-  EXPECT_EQ(advised.ask().error().message, "model.test refused the key (401); give it one");
+  EXPECT_EQ(advised.ask().error().message, "model.test rejected the API key (401); give it one");
 }
 
 TEST(HttpProvider, RetriesWithGrowingPauses) {
