@@ -209,28 +209,6 @@ TEST_F(AppTerminalTest, EditsTheInputInAnEditor) {
   EXPECT_NE(shown.find(R"("text":"edited-text")"), std::string::npos) << shown;
 }
 
-TEST_F(AppTerminalTest, CtrlCAndResizesBelongToTheEditor) {
-  const std::filesystem::path editor = home() / "editor";
-  std::ofstream(editor) << "#!/bin/sh\ntrap 'echo interrupted' INT\ntrap 'echo resized' WINCH\n"
-                           "kill -WINCH $$\nuntil read -r line; do :; done\n"
-                           "printf edited-text >\"$1\"\n";
-  std::filesystem::permissions(editor, std::filesystem::perms::owner_all);
-  start({}, "0", {cat("VISUAL=", editor.string())});
-  await("Reprise");
-  type("\x18\x05");
-  await("resized");
-  for (int i = 0; i < 3; ++i) {
-    type("\x03");
-    await("interrupted");
-  }
-  type("\n");
-  await("edited-text");
-  type("\r");
-  await("out");
-  type("\x04");
-  EXPECT_EQ(end(), 0);
-}
-
 TEST_F(AppTerminalTest, SendsAMultiLinePasteAsOneMessage) {
   start({});
   await("Reprise");

@@ -1,4 +1,5 @@
-// Tests a turn's effect on the terminal, and closing a session during a turn.
+// Tests a turn's effect on the terminal, closing a session during a turn, and signals during the
+// editor.
 
 #include <gtest/gtest.h>
 
@@ -125,6 +126,28 @@ TEST_F(AppTurnTerminalTest, SendsTextTypedAtTheOfferToANewSession) {
   type("\x04");
   EXPECT_EQ(end(), 0);
   EXPECT_NE(printed("list").find("beta-words"), std::string::npos);
+}
+
+TEST_F(AppTurnTerminalTest, CtrlCAndResizesBelongToTheEditor) {
+  const std::filesystem::path editor = home() / "editor";
+  std::ofstream(editor) << "#!/bin/sh\ntrap 'echo interrupted' INT\ntrap 'echo resized' WINCH\n"
+                           "kill -WINCH $$\nuntil read -r line; do :; done\n"
+                           "printf edited-text >\"$1\"\n";
+  std::filesystem::permissions(editor, std::filesystem::perms::owner_all);
+  start({}, "0", {cat("VISUAL=", editor.string())});
+  await("Reprise");
+  type("\x18\x05");
+  await("resized");
+  for (int i = 0; i < 3; ++i) {
+    type("\x03");
+    await("interrupted");
+  }
+  type("\n");
+  await("edited-text");
+  type("\r");
+  await("out");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
 }
 
 }  // namespace
