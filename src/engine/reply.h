@@ -48,7 +48,6 @@ class Reply {
   bool has_content() const { return !blocks_.empty(); }
   bool ended() const { return reason_.has_value(); }
   std::optional<StopReason> reason() const { return reason_; }
-  const std::optional<Usage>& usage() const { return usage_; }
   // Returns blocks, model, response id and usage; the caller sets the other members. Clears the
   // reply.
   Message take_message();
