@@ -85,13 +85,6 @@ Result<FoundSession> resume_stored(Context& context, const StartRequest& request
       .store = store, .session = std::move(resumed->session), .recovered = resumed->recovered};
 }
 
-bool is_whole_id(std::string_view text) {
-  constexpr std::size_t kDigits = 36;
-  return text.size() == kDigits && std::ranges::all_of(text, [](char c) {
-           return is_ascii_digit(c) || (c >= 'a' && c <= 'f') || c == '-';
-         });
-}
-
 // A position beyond the end of any session: the new messages become a fork at the end when they are
 // copied to the server.
 constexpr Seq kUnknownHead{1'000'000'000'000};
@@ -101,7 +94,7 @@ constexpr Seq kUnknownHead{1'000'000'000'000};
 Result<> add_named(Context& context, OutboxSessions& waiting, std::string_view sel,
                    const std::string& title) {
   REPRISE_ASSIGN(std::vector<SessionId> ids, context.stores().listed_ids());
-  if (const std::string text = ascii_lower(trimmed(sel)); is_whole_id(text)) {
+  if (const std::string text = ascii_lower(trimmed(sel)); is_uuid(text)) {
     REPRISE_ASSIGN(SessionId id, SessionId::parse(text));
     ids.push_back(std::move(id));
   }
