@@ -50,6 +50,8 @@ struct ConversationOptions {
   Clock& clock = system_clock();
   Entropy& entropy = system_entropy();
   bool is_new = false;  // the session is not in the store yet: it is stored with its first message
+  // A new session without a title is stored with one made from its first question.
+  bool title_from_question = false;
   // Called on the thread that stored the new session.
   std::function<void()> on_session_stored = {};
   std::vector<Message> earlier = {};      // the session's messages, when there is no store

@@ -84,6 +84,17 @@ TEST_F(ConversationTest, StoresANewSessionWithItsFirstMessage) {
   EXPECT_TRUE(listener_.warnings.empty());
 }
 
+TEST_F(ConversationTest, TitlesANewSessionAfterItsFirstQuestion) {
+  for (const std::string_view title : {"", "Mine"}) {
+    session_ = make_session(cat("titled-", title));
+    session_.info.title = title;
+    provider_.add().fails(Code::io);
+    auto conversation = this->conversation({.is_new = true, .title_from_question = true});
+    ASSERT_FALSE(conversation.ask("what is new", listener_));
+    EXPECT_EQ(get(*store_, session_.info.id)->info.title, title.empty() ? "what is new" : title);
+  }
+}
+
 TEST_F(ConversationTest, StoresANewSessionOnRequest) {
   session_ = make_session("s2");
   provider_.add().text("one").ended();

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "engine/session_notes.h"
+#include "model/attachment.h"
 #include "model/known_time.h"
 #include "store/rules.h"
 
@@ -274,6 +275,9 @@ void Record::rewind_to(Seq to) {
 // If another program has dropped the running answer, or the record has grown, the message is
 // appended nevertheless. If another process has settled the answer, it is lost.
 Result<AppendResult> Record::write(const Batch& batch) {
+  if (options_.title_from_question && initial_.info.title.empty() && !batch.messages.empty()) {
+    initial_.info.title = title_from_prompt(question_text(batch.messages.front()));
+  }
   REPRISE_TRY(store_session());
   const auto hold = lease_ ? lease_->hold() : LeaseRenewer::Hold();
   auto appended = write_as(batch, true, true);

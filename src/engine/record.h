@@ -181,7 +181,7 @@ class Record {
   TurnObserver* observer_ = nullptr;
   std::vector<Message> memory_;  // what follows the stored part, including messages stored since
   Seq stored_to_;
-  const Session initial_;  // as it is stored if it is new
+  Session initial_;  // as it is stored if it is new
   std::atomic<bool> is_stored_;
   std::deque<Batch> pending_;
   std::map<BlobHash, std::string> blobs_;  // that messages not stored yet may name

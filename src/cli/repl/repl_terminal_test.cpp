@@ -109,7 +109,7 @@ TEST_F(TerminalTest, StoresThePartialAnswerWhenTerminated) {
   EXPECT_EQ(end(), 130);
   const std::string shown = printed("show last --json");
   EXPECT_NE(shown.find(R"("state":"incomplete")"), std::string::npos) << shown;
-  EXPECT_NE(shown.find("Untitled (interrupted)"), std::string::npos) << shown;
+  EXPECT_NE(shown.find(R"("title":"one two three four five six")"), std::string::npos) << shown;
 }
 
 TEST_F(TerminalTest, RestoresPromptHistoryOnResume) {

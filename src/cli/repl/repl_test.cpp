@@ -221,7 +221,7 @@ TEST_F(ReplTest, QuitsAtTheSecondCtrlC) {
   const Ran twice = run({"one", "^C", "^C", "two"});
   EXPECT_EQ(twice.exit, Exit::interrupted);
   EXPECT_EQ(words(*twice.id), (Words{"one", "one"}));
-  EXPECT_EQ(get(store(), *twice.id)->info.title, kInterruptedTitle);
+  EXPECT_EQ(get(store(), *twice.id)->info.title, "one");
   // Input in between resets the count.
   EXPECT_EQ(run({"^C", "one", "^C", "two"}).exit, Exit::success);
 }
@@ -231,13 +231,6 @@ TEST_F(ReplTest, QuitsAtOnceOnTerminationOrWithoutAUser) {
   EXPECT_EQ(ended.exit, Exit::interrupted);
   EXPECT_EQ(words(*ended.id).size(), 2U);
   EXPECT_EQ(run({"one", "^C", "two"}, std::nullopt, false).exit, Exit::interrupted);
-}
-
-TEST_F(ReplTest, TitlesAnInterruptedSessionLater) {
-  const Ran ran = run({"one", "^T"});
-  EXPECT_EQ(get(store(), *ran.id)->info.title, kInterruptedTitle);
-  run({"two"}, ran.id->str());
-  EXPECT_EQ(get(store(), *ran.id)->info.title, "one");
 }
 
 TEST_F(ReplTest, ExplainsHowToContinueAnIncompleteAnswer) {

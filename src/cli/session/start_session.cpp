@@ -185,6 +185,7 @@ Result<Session> begin_new(Context& context, const Prepared& with, StartedSession
     clear_system_prompt(session, with.mode, options);
   }
   options.is_new = true;
+  options.title_from_question = true;
   options.on_session_stored = [&context, &store = *started.store, id = session.info.id,
                                archive = with.request.session.archive] {
     name_current(context, store, id, archive);
