@@ -104,6 +104,21 @@ TEST_F(AppPickerTerminalTest, WarnsAfterLeavingTheScreen) {
   EXPECT_EQ(end(), 2);
 }
 
+TEST_F(AppPickerTerminalTest, SaysThatAnotherProgramHasTrashedTheSession) {
+  start({});
+  await("Reprise");
+  type("hello-there\r");
+  await("now");
+  EXPECT_NE(printed("delete last --yes").find("trash"), std::string::npos);
+  type("more-words\r");
+  await("another");
+  type("\x04");
+  await("\x1b[?1049l");
+  await("cannot close 'hello-there'");
+  await("it is in the trash; `reprise restore");
+  EXPECT_EQ(end(), 0);
+}
+
 // Ctrl-T, D, y: empties the trash and leaves the other sessions alone.
 TEST_F(AppPickerTerminalTest, EmptiesTheTrash) {
   printed("ask --provider echo alpha-words");

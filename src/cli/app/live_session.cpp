@@ -15,6 +15,7 @@
 #include "cli/app/event_queue.h"
 #include "cli/repl/chat_session.h"
 #include "cli/session/tool_consent.h"
+#include "cli/settings/program_config.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -135,8 +136,25 @@ void LiveSession::begin(std::unique_ptr<Context> own_context, std::unique_ptr<Ch
   stores_partials_ = store != nullptr && store->capabilities().partials != nullptr;
 }
 
+std::string_view removed_to(SessionState state) {
+  return state == SessionState::trashed    ? "in the trash"
+         : state == SessionState::archived ? "archived"
+                                           : "";
+}
+
+void LiveSession::notice_removal(const SessionInfo& info) {
+  const std::string_view place = removed_to(info.state);
+  if (!removed_.exchange(!place.empty()) && !place.empty()) {
+    parts_.events.post(Announcement{Announcement::Kind::warning, parts_.tab,
+                                    cat("another program has moved this session, which is now ",
+                                        place, "; `", session_->context().config().program(),
+                                        " restore ", session_->brief_id(), "` brings it back")});
+  }
+}
+
 TabMetadata LiveSession::metadata() {
   const Session current = session_->current_session();
+  notice_removal(current.info);
   TabMetadata metadata = constant_;
   metadata.id = current.info.id.str();
   metadata.title = current.info.title;

@@ -34,6 +34,9 @@ struct HistoryPart {
 Result<HistoryPart> read_history(ChatSession& session, Seq before,
                                  std::int64_t count = kMessagesAtOnce);
 
+// Where a session is that is not in the lists: "in the trash", "archived"; "" for others.
+std::string_view removed_to(SessionState state);
+
 class LiveSession {
  public:
   struct Parts {
@@ -78,6 +81,8 @@ class LiveSession {
 
  private:
   void report(const Result<Outcome>& outcome, bool stopped);
+  // Tells the user once if another program has moved the session out of the lists.
+  void notice_removal(const SessionInfo& info);
   std::vector<Todo> todos();
 
   Parts parts_;
@@ -90,6 +95,7 @@ class LiveSession {
   bool stores_partials_ = false;
   std::atomic<bool> closing_ = false;
   std::atomic<bool> has_turns_ = false;
+  std::atomic<bool> removed_ = false;  // as last noticed
   std::atomic<bool> running_ = false;  // a turn
   std::atomic<bool> saved_ = true;
   std::atomic<bool> last_saved_ = true;  // after the last turn

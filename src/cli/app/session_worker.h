@@ -119,6 +119,7 @@ class SessionWorker {
   Result<std::string> clear_closed();
   void begin_close(TabId tab, bool interrupted);
   void close(TabId tab, LiveSession& live, bool interrupted);
+  void close_stored(LiveSession& live, bool interrupted);
   void close_all(bool interrupted);
   // Reports to the tab of this thread's job.
   void announce(Announcement::Kind kind, std::string_view text);

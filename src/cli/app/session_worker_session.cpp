@@ -208,6 +208,36 @@ void SessionWorker::begin_close(TabId tab, bool interrupted) {
   });
 }
 
+void SessionWorker::close_stored(LiveSession& live, bool interrupted) {
+  ChatSession& session = live.session();
+  Store& store = *session.store();
+  const auto now = get_snapshot(store, session.id());
+  if (const std::string_view place = now ? removed_to(now->session.info.state) : "";
+      !place.empty()) {
+    return announce(Announcement::Kind::warning,
+                    cat("cannot close ", session.name(), ": it is ", place, "; `",
+                        session.context().config().program(), " restore ", session.brief_id(),
+                        "` brings it back"));
+  }
+  const auto named =
+      session.set_closing_title(live.first_exchange(), interrupted, cancel_.get_token());
+  Result<> closed;
+  // A session with an incomplete answer stays open, to be continued. Where there is only one
+  // session, it is never closed.
+  if (!interrupted && store.capabilities().many_sessions &&
+      !(now && now->session.info.incomplete)) {
+    closed = store.update(session.id(), {.state = SessionState::closed,
+                                         .closed_at = std::optional(parts_.context.clock().now())});
+  }
+  for (const Result<>& result : {named, closed}) {
+    // Stores without titles or states lose nothing.
+    if (!result && result.error().code != Code::unsupported) {
+      saved_ = false;
+      announce(Announcement::Kind::warning, cat("Failed to save: ", result.error().message));
+    }
+  }
+}
+
 void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
   live.stop();
   live.wait();
@@ -221,25 +251,7 @@ void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
       saved_ = false;
     }
   } else if (session.is_saved() && !session.discard_if_empty()) {
-    const auto named =
-        session.set_closing_title(live.first_exchange(), interrupted, cancel_.get_token());
-    Result<> closed;
-    // A session with an incomplete answer stays open, to be continued. Where there is only one
-    // session, it is never closed.
-    const auto now = get_snapshot(*store, session.id());
-    if (!interrupted && store->capabilities().many_sessions &&
-        !(now && now->session.info.incomplete)) {
-      closed =
-          store->update(session.id(), {.state = SessionState::closed,
-                                       .closed_at = std::optional(parts_.context.clock().now())});
-    }
-    for (const Result<>& result : {named, closed}) {
-      // Stores without titles or states lose nothing.
-      if (!result && result.error().code != Code::unsupported) {
-        saved_ = false;
-        announce(Announcement::Kind::warning, cat("Failed to save: ", result.error().message));
-      }
-    }
+    close_stored(live, interrupted);
   }
   {
     const std::lock_guard lock(mutex_);
