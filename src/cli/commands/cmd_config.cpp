@@ -165,6 +165,9 @@ class ConfigCommand final : public Command {
     REPRISE_ASSIGN(const std::string before, config_text(file));
     REPRISE_ASSIGN(const std::string after, with_setting(before, path, literal));
     REPRISE_TRY(write_config(file, after));
+    if (context.globals().json) {
+      context.console().print_json(json::object_of("key", words_.front(), "file", file.string()));
+    }
     context.console().notice(cat("set ", words_.front(), " in ", file.string()));
     return Exit::success;
   }

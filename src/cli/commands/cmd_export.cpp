@@ -85,6 +85,10 @@ class Export final : public Command {
       return to_tool(context, *source, format);
     }
     if (!output_ || *output_ == "-") {
+      if (context.globals().json && !format.ending.starts_with(".json")) {
+        return context.console().usage_error(
+            cat("--json cannot be used with --format ", format.name, " on standard output"));
+      }
       return to_standard_output(context, *source, format);
     }
     const fs::path named = context.config().working_dir() / *output_;
