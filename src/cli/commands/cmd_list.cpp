@@ -49,7 +49,11 @@ class List final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(const SessionPage page, find_page(context));
+    auto query = make_query();
+    if (!query) {
+      return refuse_value(context, std::move(query).error());
+    }
+    REPRISE_ASSIGN(const SessionPage page, find_page(context, *std::move(query)));
     REPRISE_TRY(context.stores().remember_numbers(page.sessions));
     if (context.globals().json) {
       context.console().print_json(document(page));
@@ -69,16 +73,16 @@ class List final : public Command {
   }
 
  private:
-  Result<SessionQuery> query(Context& context, Source& source) const {
+  Result<SessionQuery> make_query() const {
     SessionQuery query;
+    if (from_) {
+      REPRISE_TRY(parse_tool(*from_));
+    }
     if (author_) {
       REPRISE_ASSIGN(query.author, parse_author(*author_, "--author"));
     }
     if (after_ && !store::parse_cursor(*after_)) {
       return fail(Code::invalid_argument, bad_cursor(*after_));
-    }
-    if (!all_ && source.capabilities().many_folders) {
-      query.working_dir = context.config().project();
     }
     query.mode = mode_;
     if (state_) {
@@ -91,7 +95,7 @@ class List final : public Command {
     return query;
   }
 
-  Result<SessionPage> find_page(Context& context) const {
+  Result<SessionPage> find_page(Context& context, SessionQuery query) const {
     std::optional<std::string> tool;
     if (from_) {
       REPRISE_ASSIGN(tool, parse_tool(*from_));
@@ -100,12 +104,14 @@ class List final : public Command {
     if (source == nullptr) {
       return SessionPage{};
     }
-    REPRISE_ASSIGN(const SessionQuery query_of_flags, query(context, *source));
-    if (state_ == kInterrupted) {
-      return find_interrupted(*source, query_of_flags);
+    if (!all_ && source->capabilities().many_folders) {
+      query.working_dir = context.config().project();
     }
-    REPRISE_ASSIGN(SessionPage page, tool ? find_imported(*source, *tool, query_of_flags)
-                                          : list_by_author(*source, query_of_flags));
+    if (state_ == kInterrupted) {
+      return find_interrupted(*source, query);
+    }
+    REPRISE_ASSIGN(SessionPage page,
+                   tool ? find_imported(*source, *tool, query) : list_by_author(*source, query));
     mark_incomplete_answers(*source, page);
     return page;
   }

@@ -45,8 +45,6 @@ class SearchMessages final : public Command {
               "ROLE",
               "only messages of this role: user, assistant, system or tool",
               &role_,
-              {},
-              false,
               {"user", "assistant", "system", "tool"}},
              {"--tool", "NAME", "only messages that call this tool", &tool_},
              {"--model", "MODEL", "only answers of this model", &model_},
@@ -78,7 +76,11 @@ class SearchMessages final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(SearchQuery query, make_query(context));
+    auto checked = make_query(context);
+    if (!checked) {
+      return refuse_value(context, std::move(checked).error());
+    }
+    SearchQuery query = *std::move(checked);
     REPRISE_TRY(find_sources(context, query));
     if (sources_.empty()) {
       return print(context, {});
@@ -87,7 +89,7 @@ class SearchMessages final : public Command {
     update_index(context, *index);
     auto page = index->search(sources_, query);
     if (!page && after_ && page.error().code == Code::invalid_argument) {
-      return fail(Code::invalid_argument, bad_cursor(*after_));
+      return context.console().usage_error(bad_cursor(*after_));
     }
     REPRISE_TRY(page);
     return print(context, *page);
@@ -95,6 +97,14 @@ class SearchMessages final : public Command {
 
  private:
   Result<SearchQuery> make_query(Context& context) const {
+    if (in_ && (from_ || all_sources_)) {
+      return fail(Code::invalid_argument,
+                  "--in names a session of the store: leave --from and --all-sources out, or name "
+                  "another store with --store");
+    }
+    if (from_) {
+      REPRISE_TRY(parse_tool(*from_));
+    }
     SearchQuery query;
     REPRISE_ASSIGN(query.terms, parse_search(query_text(words_)));
     if (project_) {
@@ -104,10 +114,9 @@ class SearchMessages final : public Command {
                                     .lexically_normal()
                                     .string();
     }
-    REPRISE_ASSIGN(query.since,
-                   parse_time_flag("--since", since_, context.clock().now(), DayEnd::begin));
-    REPRISE_ASSIGN(query.until,
-                   parse_time_flag("--until", until_, context.clock().now(), DayEnd::end));
+    REPRISE_ASSIGN(const TimeRange range, parse_time_range(context, since_, until_));
+    query.since = range.since;
+    query.until = range.until;
     query.role = role_;
     query.tool = tool_;
     query.model = model_;
@@ -125,11 +134,6 @@ class SearchMessages final : public Command {
   Result<> find_sources(Context& context, SearchQuery& query) {
     if (!from_) {
       REPRISE_TRY(find_own(context, query));
-    }
-    if (in_ && (from_ || all_sources_)) {
-      return fail(Code::invalid_argument,
-                  "--in names a session of the store: leave --from and --all-sources out, or name "
-                  "another store with --store");
     }
     if (from_ || all_sources_) {
       std::string only;

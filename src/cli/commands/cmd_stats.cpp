@@ -91,12 +91,15 @@ class Stats final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(const StatisticsQuery query, make_query(context));
+    const auto query = make_query(context);
+    if (!query) {
+      return refuse_value(context, query.error());
+    }
     REPRISE_ASSIGN(const Prices prices, own_prices(context));
     REPRISE_TRY(find_sources(context));
     const Interrupts interrupts;
     REPRISE_ASSIGN(const Statistics statistics,
-                   compute_statistics(sources_, query, prices, interrupts.token(),
+                   compute_statistics(sources_, *query, prices, interrupts.token(),
                                       [&context](const Progress& progress) {
                                         context.console().progress(progress);
                                       }));
@@ -118,10 +121,9 @@ class Stats final : public Command {
     for (const auto& [name, by] : kBy) {
       query.by = by_ == name ? by : query.by;
     }
-    REPRISE_ASSIGN(query.since,
-                   parse_time_flag("--since", since_, context.clock().now(), DayEnd::begin));
-    REPRISE_ASSIGN(query.until,
-                   parse_time_flag("--until", until_, context.clock().now(), DayEnd::end));
+    REPRISE_ASSIGN(const TimeRange range, parse_time_range(context, since_, until_));
+    query.since = range.since;
+    query.until = range.until;
     return query;
   }
 

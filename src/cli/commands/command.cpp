@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/settings/context_file.h"
 #include "cli/settings/program_config.h"
+#include "cli/settings/time_value.h"
 #include "reprise/open_store.h"
 
 namespace reprise::cli {
@@ -420,6 +421,26 @@ Result<Author> parse_author(std::string_view name, std::string_view flag) {
 std::string bad_cursor(std::string_view after) {
   return cat("--after '", after,
              "' is not a cursor of this list; leave it out to start at the beginning");
+}
+
+Result<TimeRange> parse_time_range(Context& context, const std::optional<std::string>& since,
+                                   const std::optional<std::string>& until) {
+  const Time now = context.clock().now();
+  TimeRange range;
+  REPRISE_ASSIGN(range.since, parse_time_flag("--since", since, now, DayEnd::begin));
+  REPRISE_ASSIGN(range.until, parse_time_flag("--until", until, now, DayEnd::end));
+  if (range.since && range.until && *range.since >= *range.until) {
+    return fail(Code::invalid_argument,
+                cat("no time is between --since '", *since, "' and --until '", *until, "'"));
+  }
+  return range;
+}
+
+Result<Exit> refuse_value(Context& context, Error error) {
+  if (error.code == Code::invalid_argument) {
+    return context.console().usage_error(error.message);
+  }
+  return std::unexpected(std::move(error));
 }
 
 Result<> refuse_store_file(Context& context, const fs::path& file) {

@@ -63,6 +63,18 @@ Result<Author> parse_author(std::string_view name, std::string_view flag);
 // The error for an invalid --after.
 std::string bad_cursor(std::string_view after);
 
+struct TimeRange {
+  std::optional<Time> since;
+  std::optional<Time> until;
+};
+// The values of --since and --until. invalid_argument for an empty range, too.
+Result<TimeRange> parse_time_range(Context& context, const std::optional<std::string>& since,
+                                   const std::optional<std::string>& until);
+
+// Reports the invalid value of a flag or argument like any other fault of the command line; other
+// errors are returned.
+Result<Exit> refuse_value(Context& context, Error error);
+
 // invalid_argument for a file of the run's store, such as its database, and for any other store: an
 // answer or an export must not replace it. Links are followed.
 Result<> refuse_store_file(Context& context, const std::filesystem::path& file);
