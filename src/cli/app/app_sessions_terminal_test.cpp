@@ -104,7 +104,7 @@ TEST_F(AppSessionsTerminalTest, ReplacesTheLastQuestion) {
   await("now");
   await("help");
   type("\x1b\x1b");
-  await("instead");
+  await("replaces");
   type("-changed\r");
   await("first-words-changed");
   await("first-words-changed");

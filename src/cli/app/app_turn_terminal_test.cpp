@@ -74,7 +74,7 @@ TEST_F(AppTurnTerminalTest, SendsTheFilesOfAnEditedQuestionAgain) {
   await("now");
   type("\x1b");
   type("\x1b");
-  await("instead");
+  await("replaces");
   type(" again\r");
   await("attached");
   await("now");
@@ -83,7 +83,7 @@ TEST_F(AppTurnTerminalTest, SendsTheFilesOfAnEditedQuestionAgain) {
   await("now");
   type("\x1b");
   type("\x1b");
-  await("instead");
+  await("replaces");
   type(" twice\r");
   await("attached again");
   await("now");

@@ -116,7 +116,7 @@ TEST(Fold, ReportsWhenNothingIsFoldable) {
   State state = open_state();
   enter(state, "slow");
   key(state, "Tab");
-  EXPECT_TRUE(has(state, "there are no tool calls or thoughts to open"));
+  EXPECT_TRUE(has(state, "there are no tool calls or reasoning to open"));
 }
 
 }  // namespace

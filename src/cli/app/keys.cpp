@@ -34,14 +34,13 @@ constexpr auto kBindings = std::to_array<KeyBinding>({
     {Action::escape, "Esc",
      "close the open menu; scroll to the end; stop the answer; twice edits the last question"},
     {Action::pick, "Ctrl-O", "choose a stored session to resume"},
-    {Action::fold, "Ctrl-T", "unfold or fold all tool calls and thoughts"},
+    {Action::fold, "Ctrl-T", "unfold or fold all tool calls and reasoning"},
     {Action::todos, "F3", "hide or show the todos"},
     {Action::complete, "Tab",
      "complete commands, session names and models; if the input is empty, choose the next tool "
-     "call "
-     "or thought"},
+     "call or reasoning"},
     {Action::choose_above, "Shift-Tab",
-     "if the input is empty, choose the previous one; Enter or Space opens and closes it"},
+     "if the input is empty, choose the previous tool call; Enter or Space opens and closes it"},
     {Action::search_history, "Ctrl-R", "search earlier messages; again for the one before"},
     {Action::search_transcript, "Ctrl-F",
      "search upwards through the session; then n and N, if the input is empty"},

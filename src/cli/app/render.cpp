@@ -118,8 +118,8 @@ void render_rule(Screen& screen, const State& state, const Frame& frame) {
   }
   using Forms = std::array<std::string_view, 2>;  // the second one for narrow screens
   const Forms words =
-      tab->editing ? Forms{" Enter asks this instead of the last question, Esc cancels ",
-                           " editing the last question "}
+      tab->editing
+          ? Forms{" Enter replaces the last question, Esc cancels ", " editing the last question "}
       : tab->chosen_part()
           ? Forms{" Enter opens and closes it, Tab the next, Esc back ",
                   " Enter opens and closes it "}

@@ -18,9 +18,9 @@ TEST(Resume, ParsesItsArguments) {
   EXPECT_EQ(opened.sel, "1");
   EXPECT_TRUE(opened.of_list);
   EXPECT_EQ(state.current, 1U);
-  update(state, TabFailed{opened.tab, "Session not found: 1"});
+  update(state, TabFailed{opened.tab, "no session matches '1'"});
   EXPECT_EQ(state.current, 0U);
-  EXPECT_EQ(state.tab()->entries.back().text, "Session not found: 1");
+  EXPECT_EQ(state.tab()->entries.back().text, "no session matches '1'");
   EXPECT_EQ(only<ListResumable>(enter(state, "/resume")).tab, TabId{1});
 }
 

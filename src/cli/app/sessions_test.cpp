@@ -30,7 +30,7 @@ TEST(Sessions, EscTwiceEditsTheLastQuestion) {
   EXPECT_EQ(state.input().text(), "");
   key(state, "Esc");
   EXPECT_EQ(state.input().text(), "second qestion");
-  EXPECT_NE(shown(state).find("instead of the last question"), std::string::npos);
+  EXPECT_NE(shown(state).find("Enter replaces the last question"), std::string::npos);
   key(state, "Esc");  // back to the original input
   EXPECT_EQ(state.input().text(), "");
   key(state, "Esc");

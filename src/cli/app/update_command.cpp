@@ -36,7 +36,7 @@ std::string tab_list(const State& state) {
 void go_to(State& state, std::string_view text) {
   Tab* const tab = find_tab(state, text);
   if (tab == nullptr) {
-    announce(state, state.tab(), Kind::warning, cat("Session not found: ", text));
+    announce(state, state.tab(), Kind::warning, cat("no session matches '", text, "'"));
     return;
   }
   show_tab(state, static_cast<std::size_t>(tab - state.tabs.data()));
@@ -73,7 +73,7 @@ void run_session(State& state, const Slash& slash, Effects& effects) {
     case Action::save: {
       Tab* const target = request->text.empty() ? tab : find_tab(state, request->text);
       if (target == nullptr) {
-        return announce(state, tab, Kind::warning, cat("Session not found: ", request->text));
+        return announce(state, tab, Kind::warning, cat("no session matches '", request->text, "'"));
       }
       effects.emplace_back(SaveNow{.tab = target->id});
       return;
@@ -124,7 +124,7 @@ void turn_again(Tab& tab, SlashVerb verb, Effects& effects) {
 void attach(State& state, const std::string& file, Effects& effects) {
   Tab* const tab = state.tab();
   if (tab == nullptr) {
-    return announce(state, tab, Kind::warning, "No session is open yet.");
+    return announce(state, tab, Kind::warning, "no session is open yet");
   }
   if (file == "-") {
     tab->attached.clear();
@@ -211,7 +211,7 @@ void run_command(State& state, std::string_view line, Effects& effects) {
       break;
   }
   if (tab == nullptr || tab->phase == Tab::Phase::opening) {
-    return announce(state, tab, Kind::warning, "No session is open yet.");
+    return announce(state, tab, Kind::warning, "no session is open yet");
   }
   if (tab->phase == Tab::Phase::closing) {
     return announce(state, tab, Kind::warning, "this session is closing");

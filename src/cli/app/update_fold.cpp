@@ -42,7 +42,7 @@ void choose_part(State& state, bool up) {
     found = find_part(*tab, from, up);
     found = found ? found : find_part(*tab, from, !up);
     if (!found) {
-      state.status = "there are no tool calls or thoughts to open";
+      state.status = "there are no tool calls or reasoning to open";
     }
   }
   if (!found) {

@@ -136,7 +136,7 @@ TEST(Update, SwitchesTabs) {
   enter(state, "/session switch Beta");
   EXPECT_EQ(state.current, 1U);
   enter(state, "/session switch Gamma");
-  EXPECT_EQ(state.tab()->entries.back().text, "Session not found: Gamma");
+  EXPECT_EQ(state.tab()->entries.back().text, "no session matches 'Gamma'");
   state.tabs[0].metadata.title = "2026";  // a name that looks like a number
   enter(state, "/session switch 2026");
   EXPECT_EQ(state.current, 0U);

@@ -106,9 +106,10 @@ void copy_answer(State& state, Effects& effects) {
   }
   if (text.size() > kCopyBytesMax) {
     return announce(state, tab, Entry::Kind::warning,
-                    cat("the answer has ", grouped(std::ssize(text)), " bytes, and terminals take ",
+                    cat("the answer has ", grouped(std::ssize(text)),
+                        " bytes, and the clipboard limit of terminals is ",
                         grouped(static_cast<std::int64_t>(kCopyBytesMax)),
-                        "; /save FILE writes the transcript"));
+                        " bytes; /save FILE writes the transcript"));
   }
   effects.emplace_back(CopyText{std::move(text)});
 }

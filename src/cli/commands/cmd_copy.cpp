@@ -151,8 +151,7 @@ class CopyCommand final : public Command {
       object.field("detail", copied->detail);
       const bool is_fork = copied->outcome == CopyOutcome::forked;
       const std::string text =
-          cat(is_fork ? "" : "conflict, not changed: ", session_name(source, info), ": ",
-              copied->detail);
+          cat(is_fork ? "" : "not copied: ", session_name(source, info), ": ", copied->detail);
       is_fork ? context.console().notice(text) : context.console().warn(text);
     }
     object.key("losses");

@@ -67,7 +67,7 @@ class List final : public Command {
     }
     warn_of_damage(context, page.damage);
     if (!page.next.empty()) {
-      context.console().notice(cat("for more, add --after ", page.next));
+      context.console().notice(cat("more follow: add --after ", page.next));
     }
     return page.damage.empty() ? Exit::success : Exit::failed;
   }

@@ -210,7 +210,7 @@ class SearchMessages final : public Command {
                                     .columns = out.text_columns(),
                                     .colour = context.is_coloured(out.is_terminal())}));
     if (!page.next.empty()) {
-      context.console().notice(cat("for more, add --after ", page.next));
+      context.console().notice(cat("more follow: add --after ", page.next));
     }
     return Exit::success;
   }

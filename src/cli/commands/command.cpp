@@ -156,7 +156,7 @@ constexpr CommandEntry kCommands[] = {
      .make = make_unpin},
     {.name = "fork",
      .group = CommandGroup::change,
-     .summary = "start another session with the same messages",
+     .summary = "copy a session's messages into a new one",
      .description = "Prints the id of the new session. Stores that can share messages between "
                     "sessions do so; others copy them.",
      .examples = "reprise fork last\n"

@@ -181,8 +181,9 @@ Repl::Next Repl::copy_answer() {
   } else if (!out.is_terminal()) {
     fail_step({Code::unsupported, "/copy needs a terminal; /save FILE writes the transcript"});
   } else if (text.size() > kCopyBytesMax) {
-    fail_step({Code::unsupported, cat("the answer has ", text.size(), " bytes, and terminals take ",
-                                      kCopyBytesMax, "; /save FILE writes the transcript")});
+    fail_step({Code::unsupported, cat("the answer has ", text.size(),
+                                      " bytes, and the clipboard limit of terminals is ",
+                                      kCopyBytesMax, " bytes; /save FILE writes the transcript")});
   } else {
     out.write(copy_sequence(text));
     (void)out.flush();  // a failure is reported at the end

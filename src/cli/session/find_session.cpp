@@ -38,8 +38,9 @@ Result<SessionInfo> select(Context& context, Store& store, const SessionChoice& 
     return fail(Code::not_found, std::string(kNoSessionHere));
   }
   if (!found && choice.in_project && found.error().code == Code::not_found) {
-    return fail(Code::not_found, cat("Session not found: ", sel, "; `", context.config().program(),
-                                     " list --all` lists all sessions"));
+    return fail(Code::not_found,
+                cat("no session matches '", sel, "'; `", context.config().program(),
+                    " list --all` lists all sessions"));
   }
   return found;
 }

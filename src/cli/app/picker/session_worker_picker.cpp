@@ -196,8 +196,8 @@ Result<std::string> SessionWorker::list_resumable() {
 
 Error SessionWorker::no_such_session(const std::string& sel) {
   const bool is_number = sel.size() < kPrefixMin && std::ranges::all_of(sel, is_ascii_digit);
-  return {Code::not_found,
-          cat("Session not found: ", sel, is_number ? "; /resume list shows the numbers" : "")};
+  return {Code::not_found, cat("no session matches '", sel, "'",
+                               is_number ? "; /resume list shows the numbers" : "")};
 }
 
 // Resolves a number: in "/resume list" if it was shown here, otherwise select() uses the list last
