@@ -8,6 +8,7 @@
 #include "cli/app/update.h"
 #include "cli/process/process.h"
 #include "cli/program/interrupts.h"
+#include "reprise/conversation.h"
 #include "reprise/message.h"
 #include "store/usage_sum.h"
 
@@ -78,6 +79,9 @@ auto last_question(Tab& tab) {
 
 void drop_last_turn(Tab& tab) {
   if (const auto question = last_question(tab); question != tab.entries.rend()) {
+    if (tab.metadata.title == title_from_prompt(question->text)) {
+      tab.metadata.title.clear();
+    }
     tab.entries.erase(std::prev(question.base()), tab.entries.end());
   }
 }

@@ -316,8 +316,16 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
 Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop) {
   REPRISE_ASSIGN(Store* const store, saved_store("be rewound"));
   const std::int64_t turns = slash.number.value_or(1);
+  const auto first = first_exchange(*store, id());
   REPRISE_ASSIGN(const RewindResult rewound, rewind_session(*store, id(), turns));
   REPRISE_TRY(rebuild(id(), std::move(stop)));
+  // A title made from a question that is taken back goes with it.
+  const auto now = first_exchange(*store, id());
+  const std::string title = current_session().info.title;
+  if (first && now && now->question.empty() && !title.empty() &&
+      title == title_from_prompt(first->question)) {
+    REPRISE_TRY(store->update(id(), {.title = ""}));
+  }
   context_.console().notice(
       cat("removed ", counted(turns, "turn"), ": ", counted(rewound.messages, "message")));
   return std::string();

@@ -137,6 +137,13 @@ TEST_F(ReplTest, RemovesASessionWithoutMessages) {
   EXPECT_EQ(sessions().size(), 1U);
 }
 
+TEST_F(ReplTest, TakesBackTheTitleWithTheFirstQuestion) {
+  run({"one", "/rewind"});
+  EXPECT_TRUE(sessions().empty());
+  const Ran ran = run({"one", "/rewind", "two"});
+  EXPECT_EQ(get(store(), *ran.id)->info.title, "two");
+}
+
 TEST_F(ReplTest, RemembersThePromptsOfTheSessionOnResume) {
   const Ran first = run({"one", "two", "/title Mine"});
   const Ran again = run({"three"}, first.id->str());
