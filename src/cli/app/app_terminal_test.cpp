@@ -133,11 +133,10 @@ TEST_F(AppTerminalTest, LeavesTheSessionThatWasForkedAsItIs) {
     await("original");
     type("\x04");
     EXPECT_EQ(end(), 0);
-    const std::string listed = printed(cat("--store ", store, " list --json --state active"));
-    const bool has_original = listed.find(R"("title":"hello-there")") != std::string::npos;
-    EXPECT_EQ(has_original, store.starts_with("sqlite")) << listed;
-    EXPECT_NE(printed(cat("--store ", store, " list --json")).find("hello-there (fork)"),
-              std::string::npos);
+    const std::string listed = printed(cat("--store ", store, " list --json"));
+    const bool stays_open = listed.contains(R"("title":"hello-there","mode":"","state":"active")");
+    EXPECT_EQ(stays_open, store.starts_with("sqlite")) << listed;
+    EXPECT_NE(listed.find("hello-there (fork)"), std::string::npos) << listed;
   }
 }
 

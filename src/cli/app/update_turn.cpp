@@ -52,25 +52,6 @@ void unqueue_questions(Tab& tab) {
   restore_input(tab, text, files);
 }
 
-}  // namespace
-
-void restore_input(Tab& tab, std::string_view text, const std::vector<std::string>& files) {
-  if (!text.empty()) {
-    tab.input.set(cat(text, tab.input.empty() ? "" : "\n", tab.input.unfolded_text()));
-  }
-  tab.attached.insert(tab.attached.begin(), files.begin(), files.end());
-}
-
-void begin_turn(Tab& tab) {
-  tab.phase = Tab::Phase::answering;
-  tab.turn = {};
-  tab.replaced.clear();
-  tab.turn_began.reset();  // update() sets it
-  tab.turn_bytes = 0;
-}
-
-namespace {
-
 // A reverse iterator; rend() if there is none.
 auto last_question(Tab& tab) {
   return std::find_if(tab.entries.rbegin(), tab.entries.rend(),
@@ -87,6 +68,21 @@ void drop_last_turn(Tab& tab) {
 }
 
 }  // namespace
+
+void restore_input(Tab& tab, std::string_view text, const std::vector<std::string>& files) {
+  if (!text.empty()) {
+    tab.input.set(cat(text, tab.input.empty() ? "" : "\n", tab.input.unfolded_text()));
+  }
+  tab.attached.insert(tab.attached.begin(), files.begin(), files.end());
+}
+
+void begin_turn(Tab& tab) {
+  tab.phase = Tab::Phase::answering;
+  tab.turn = {};
+  tab.replaced.clear();
+  tab.turn_began.reset();  // update() sets it
+  tab.turn_bytes = 0;
+}
 
 void edit_last_question(Tab& tab) {
   if (const auto question = last_question(tab); question != tab.entries.rend()) {
@@ -294,10 +290,9 @@ void escape(State& state, Effects& effects) {
   if (tab->phase != Tab::Phase::idle || !tab->input.empty()) {
     return;
   }
-  const bool is_double_press =
-      state.escaped_at && state.now - *state.escaped_at < kDoublePressWindow;
-  state.escaped_at = is_double_press ? std::nullopt : std::optional(state.now);
-  if (is_double_press) {
+  const bool is_double = state.escaped_at && state.now - *state.escaped_at < kDoublePressWindow;
+  state.escaped_at = is_double ? std::nullopt : std::optional(state.now);
+  if (is_double) {
     edit_last_question(*tab);
   }
 }
