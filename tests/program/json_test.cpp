@@ -91,6 +91,7 @@ std::vector<Document> documents() {
       {"ask-dry-run", {"ask", "--new", "--dry-run", "hello"}},
       {"ask-error", {"ask", "--new", "--provider", "nobody", "hello"}},
       {"doctor", {"doctor", "-v"}, true},
+      {"config-set", {"config", "set", "seed", "1"}},
   };
 }
 
