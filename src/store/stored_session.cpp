@@ -67,6 +67,29 @@ void change_partial(StoredSession& stored, const AppendOptions& options) {
   }
 }
 
+void add_operation(StoredSession& stored, const OperationId& id, Seq first, Seq head) {
+  stored.operations.try_emplace(
+      id, CompletedOperation{AppendResult{first, head, true}, stored.operations.size()});
+}
+
+std::vector<std::pair<OperationId, AppendResult>> operations_in_order(const StoredSession& stored) {
+  std::vector<std::pair<OperationId, CompletedOperation>> ordered(stored.operations.begin(),
+                                                                  stored.operations.end());
+  std::ranges::sort(ordered, {}, [](const auto& entry) { return entry.second.number; });
+  std::vector<std::pair<OperationId, AppendResult>> operations;
+  operations.reserve(ordered.size());
+  for (auto& [id, operation] : ordered) {
+    operations.emplace_back(std::move(id), operation.result);
+  }
+  return operations;
+}
+
+void merge_operations(StoredSession& stored, const StoredSession& other) {
+  for (const auto& [id, result] : operations_in_order(other)) {
+    add_operation(stored, id, result.first, result.head);
+  }
+}
+
 void set_lease(StoredSession& stored, const Lease& lease) {
   if (stored.partial) {
     stored.partial->owner.lease = lease;
@@ -79,7 +102,7 @@ Result<AppendResult> write_messages(StoredSession& stored, Seq from, std::vector
   if (options.operation) {
     if (const auto done = stored.operations.find(*options.operation);
         done != stored.operations.end()) {
-      return done->second;
+      return done->second.result;
     }
   }
   REPRISE_TRY(check_write(stored, from, messages.size(), options));
@@ -99,8 +122,7 @@ Result<AppendResult> write_messages(StoredSession& stored, Seq from, std::vector
   change_partial(stored, options);
   const AppendResult appended{from, info.head, false};
   if (options.operation) {
-    stored.operations.emplace(*options.operation,
-                              AppendResult{appended.first, appended.head, true});
+    add_operation(stored, *options.operation, appended.first, appended.head);
   }
   return appended;
 }

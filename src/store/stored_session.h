@@ -28,12 +28,18 @@ struct Log {
 // A log that begins with the first `count` messages of `log`, in constant time.
 std::shared_ptr<Log> share(const std::shared_ptr<const Log>& log, std::int64_t count);
 
+// A completed operation; `number` is its position among those of the session.
+struct CompletedOperation {
+  AppendResult result;
+  std::size_t number = 0;
+};
+
 struct StoredSession {
   Session session;
   std::shared_ptr<Log> log = std::make_shared<Log>();
   bool shares_with_parent = false;           // forked_from alone may come from an import
   std::vector<SharedMessage> replaced = {};  // kept until the session is purged
-  std::map<OperationId, AppendResult> operations = {};
+  std::map<OperationId, CompletedOperation> operations = {};  // see add_operation()
   CountedRequests counted_requests = {};
   std::optional<Partial> partial = {};
   std::vector<Todo> todos = {};
@@ -50,6 +56,13 @@ Result<> check_write(const StoredSession& stored, Seq from, std::size_t messages
 
 // Ends and begins running answers as the options specify.
 void change_partial(StoredSession& stored, const AppendOptions& options);
+
+// Records a completed operation as the newest one, unless it is known.
+void add_operation(StoredSession& stored, const OperationId& id, Seq first, Seq head);
+// All completed operations, oldest first.
+std::vector<std::pair<OperationId, AppendResult>> operations_in_order(const StoredSession& stored);
+// Adds the operations of another version of the session that this one lacks.
+void merge_operations(StoredSession& stored, const StoredSession& other);
 
 // Sets the lease of the running answer.
 void set_lease(StoredSession& stored, const Lease& lease);

@@ -148,8 +148,7 @@ TEST(ChainCodec, HoldsEverythingExceptText) {
   document.sessions.push_back(FileSession{{.session = test::full_session("whole")}});
   document.sessions.push_back(FileSession{{.session = {.info = {.id = test::session_id("e")}}}});
   document.sessions.push_back(FileSession{{.session = test::session("s", at(3, 17))}});
-  document.sessions.front().stored.operations.emplace(test::operation_id("op"),
-                                                      AppendResult{{}, {}, true});
+  add_operation(document.sessions.front().stored, test::operation_id("op"), {}, {});
   const std::string written = write(document);
   const Document again = read(written);
   ASSERT_EQ(again.sessions.size(), 3U);

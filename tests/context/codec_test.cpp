@@ -177,7 +177,7 @@ TEST(ContextCodec, HoldsEverythingInASessionAndItsMessages) {
     add_message(stored, message);
   }
   stored.todos = {{"do", TodoStatus::in_progress, "doing", {{"k", test::raw("1.0")}}}};
-  stored.operations.emplace(test::operation_id("op"), AppendResult{{0}, {3}, true});
+  add_operation(stored, test::operation_id("op"), {0}, {3});
   stored.replaced.push_back(std::make_shared<const Message>(test::user("old")));
   Document document;
   document.sessions.push_back(file);

@@ -183,6 +183,30 @@ TEST_P(StoreContract, AReplacementHappensOnce) {
   EXPECT_TRUE(append(id, messages(1), {.operation = operation_id("retry")}).repeated);
 }
 
+// Some stores remember only the latest operations: these are not those with the highest positions.
+TEST_P(StoreContract, AnOperationAfterADeepRewindHappensOnce) {
+  REPRISE_NEEDS(capabilities().rewriting);
+  const SessionId id = create("s", messages(1));
+  const auto options = [](std::string_view name) {
+    return AppendOptions{.operation = operation_id(std::string(name)),
+                         .durability = Durability::os};
+  };
+  for (int turn = 0; turn < 110; ++turn) {
+    append(id, messages(1), options(cat("turn-", turn)));
+  }
+  const auto rewind = [&] {
+    return must(
+        capabilities().rewriting->replace_suffix(id, {1}, messages(1, "new"), options("rewind")));
+  };
+  EXPECT_FALSE(rewind().repeated);
+  append(id, messages(1, "newer"), options("append"));
+  reopen();
+  EXPECT_TRUE(rewind().repeated);
+  EXPECT_TRUE(append(id, messages(1, "newer"), options("append")).repeated);
+  EXPECT_TRUE(append(id, messages(1), options("turn-109")).repeated) << "of a replaced message";
+  EXPECT_EQ(texts(stored(id)), (Texts{"message 0", "new 0", "newer 0"}));
+}
+
 TEST_P(StoreContract, TheUsageOfReplacedMessagesRemainsCounted) {
   REPRISE_NEEDS(capabilities().rewriting && capabilities().message_details);
   const SessionId id = create("s");

@@ -81,8 +81,8 @@ StoredSession full_stored() {
   stored.state_before_trash = SessionState::closed;
   stored.session.info.answering = stored_owner();
   stored.partial = Partial{test::operation_id("a"), stored_owner(), "echo", "m", at(9, 7), {}};
-  stored.operations.emplace(test::operation_id("one"), AppendResult{Seq{0}, Seq{2}, true});
-  stored.operations.emplace(test::operation_id("two"), AppendResult{Seq{2}, Seq{2}, true});
+  add_operation(stored, test::operation_id("one"), Seq{0}, Seq{2});
+  add_operation(stored, test::operation_id("two"), Seq{2}, Seq{2});
   stored.replaced.push_back(std::make_shared<const Message>(test::full_message()));
   return stored;
 }
@@ -97,8 +97,8 @@ TEST(SessionRest, RestoresEverything) {
   EXPECT_EQ(native.partial->answer, stored.partial->answer);
   EXPECT_EQ(native.partial->started_at, stored.partial->started_at);
   ASSERT_EQ(native.operations.size(), 2U);
-  EXPECT_EQ(native.operations.at(test::operation_id("two")).first, Seq{2});
-  EXPECT_TRUE(native.operations.at(test::operation_id("two")).repeated);
+  EXPECT_EQ(native.operations.at(test::operation_id("two")).result.first, Seq{2});
+  EXPECT_TRUE(native.operations.at(test::operation_id("two")).result.repeated);
   ASSERT_EQ(native.replaced.size(), 1U);
   EXPECT_EQ(*native.replaced[0], *stored.replaced[0]);
   EXPECT_TRUE(native.counted_requests.contains(stored.replaced[0]->usage->request_id));
@@ -112,8 +112,9 @@ TEST(SessionRest, IsEmptyIfNothingIsLost) {
 TEST(SessionRest, KeepsTheNewestOperations) {
   StoredSession stored{.session = test::session("s")};
   for (std::int64_t number = 0; number < 150; ++number) {
-    stored.operations.emplace(test::operation_id(cat("op-", number)),
-                              AppendResult{Seq{number}, Seq{number + 1}, true});
+    // Their positions are not in this order after a rewind.
+    add_operation(stored, test::operation_id(cat("op-", number)), Seq{150 - number},
+                  Seq{151 - number});
   }
   StoredSession native{.session = stored.session};
   must(add_session_sidecar(native, session_sidecar(stored, native.session)));

@@ -55,7 +55,7 @@ StoredSession merge_rows(const StoredSession& ours, const StoredSession& found) 
   }
   merged.session.response_chain = std::move(chain);
   for (const StoredSession* const side : {&ours, &found}) {
-    merged.operations.insert(side->operations.begin(), side->operations.end());
+    merge_operations(merged, *side);
   }
   return merged;
 }
@@ -114,7 +114,7 @@ AppendResult ChainFiles::after_append(StoredSession& stored, const AppendOptions
   stored.log = std::make_shared<Log>();
   stored.session.info.head = {};
   if (options.operation) {
-    stored.operations[*options.operation] = {.first = {}, .head = {}, .repeated = true};
+    stored.operations.at(*options.operation).result = {.first = {}, .head = {}, .repeated = true};
   }
   return {};
 }

@@ -93,7 +93,7 @@ std::optional<AppendResult> ChatWriter::find_completed(const OperationId& operat
   }
   const auto& others = metadata_.current.stored.operations;
   const auto found = others.find(operation);
-  return found == others.end() ? std::nullopt : std::optional(found->second);
+  return found == others.end() ? std::nullopt : std::optional(found->second.result);
 }
 
 Result<> ChatWriter::check_length(Seq head) const {
@@ -143,7 +143,7 @@ Result<AppendResult> ChatWriter::write(std::optional<Seq> from,
   if (options.operation || options.begin_partial || options.end_partial) {
     change_partial(after_, options);
     if (options.operation) {
-      after_.operations.emplace(*options.operation, AppendResult{first, head, true});
+      add_operation(after_, *options.operation, first, head);
     }
     metadata_.current = {std::move(after_), point_of(log_->state())};
     REPRISE_TRY(write_metadata(folder_, metadata_));
@@ -323,7 +323,7 @@ Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
   LogPoint point;
   const auto record_truncation = [&](const fs::path& temporary) -> Result<> {
     if (options.operation && messages.empty()) {
-      after_.operations.emplace(*options.operation, AppendResult{from, from, true});
+      add_operation(after_, *options.operation, from, from);
     }
     REPRISE_ASSIGN(point, point_at_end(temporary));
     metadata_.after_truncation = ChatMetadata{after_, point};

@@ -32,7 +32,7 @@ bool is_same(const SharedMessage& a, const SharedMessage& b) {
 // The latest operation, which is also in every later version of ours.
 const OperationId* last_operation(const StoredSession& stored) {
   const auto last = std::ranges::max_element(
-      stored.operations, {}, [](const auto& operation) { return operation.second.head; });
+      stored.operations, {}, [](const auto& operation) { return operation.second.number; });
   return last == stored.operations.end() ? nullptr : &last->first;
 }
 
@@ -149,9 +149,7 @@ class Merge {
     session.system_prompt = theirs.system_prompt;
     session.extra = theirs.extra;
     session.info.updated_at = std::max(session.info.updated_at, theirs.info.updated_at);
-    for (const auto& [id, done] : theirs_.stored.operations) {
-      merged.operations.emplace(id, done);
-    }
+    merge_operations(merged, theirs_.stored);
   }
 
   void move_raw_entries(const Messages& theirs, std::size_t common, const Messages& tail) {

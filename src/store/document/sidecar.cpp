@@ -30,7 +30,7 @@ Result<std::vector<std::string>> member_names(std::string_view json) {
   return names;
 }
 
-// Writes the fields of a list in which `one` differs from `native`.
+// Writes the fields of a list in which `owner` differs from `native`.
 struct ChangeWriter {
   json::ObjectWriter& object;
 
@@ -75,24 +75,16 @@ void write_operations(json::ObjectWriter& object, const StoredSession& stored) {
   if (stored.operations.empty()) {
     return;
   }
-  std::vector<std::pair<AppendResult, const OperationId*>> newest;
-  newest.reserve(stored.operations.size());
-  for (const auto& [id, done] : stored.operations) {
-    newest.emplace_back(done, &id);
-  }
-  const auto by_position = [](const auto& entry) {
-    return std::pair(entry.first.head, entry.first.first);
-  };
-  std::ranges::stable_sort(newest, {}, by_position);
+  auto newest = operations_in_order(stored);
   if (newest.size() > kOperationsMax) {
     newest.erase(newest.begin(), newest.end() - kOperationsMax);
   }
   std::string out;
   json::ArrayWriter array(out);
-  for (const auto& [done, id] : newest) {
+  for (const auto& [id, done] : newest) {
     array.item();
     out += '[';
-    json::append_string(out, id->str());
+    json::append_string(out, id.str());
     out.append(",").append(std::to_string(done.first.value));
     out.append(",").append(std::to_string(done.head.value)).append("]");
   }
@@ -231,7 +223,7 @@ class SidecarReader {
 
   bool operation() {
     std::string id;
-    AppendResult done{.first = {}, .head = {}, .repeated = true};
+    AppendResult done;
     int at = 0;
     const bool is_valid = scanner_.array([&] {
       switch (at++) {
@@ -245,12 +237,12 @@ class SidecarReader {
           return false;
       }
     });
-    auto operation = OperationId::parse(id);
+    const auto operation = OperationId::parse(id);
     if (!is_valid || at != 3 || !operation || !is_valid_head(done.first) ||
         !is_valid_head(done.head)) {
       return false;
     }
-    stored_.operations.emplace(*std::move(operation), done);
+    add_operation(stored_, *operation, done.first, done.head);
     return true;
   }
 
