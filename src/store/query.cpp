@@ -134,8 +134,11 @@ SessionPage make_page(std::span<const std::shared_ptr<const SessionInfo>> matchi
 }
 
 bool has_short_id_prefix(const SessionId& id, std::string_view prefix) {
+  if (prefix.empty()) {
+    return true;
+  }
   const std::string full = short_id(id, std::string_view::npos);
-  return prefix.empty() || (full != id.str() && full.starts_with(prefix));
+  return full != id.str() && full.starts_with(prefix);
 }
 
 std::string after_prefix(std::string prefix) {

@@ -242,6 +242,34 @@ TEST_P(PostgresFaults, VerifyingReportsNoFalseDamage) {
   EXPECT_EQ(report.damage, std::vector<Damage>{});
 }
 
+// A page has 2000 sessions, so that the messages are on the second one.
+TEST(PostgresCut, ALaterPageIsVerifiedAgainWithoutFalseDamage) {
+  const std::string url = new_database();
+  FaultProxy proxy(url);
+  const auto cut = [&proxy](const Progress& progress) {
+    if (progress.done == 100) {
+      proxy.set(Fault::cut_after, 1);
+    }
+  };
+  const auto store = must(open_store(proxy.url(), {.on_progress = cut}));
+  must(store->create(session("a")));
+  must(store->append(session_id("a"), messages(100), {}));
+  for (const char* const statement :
+       {"INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
+        " SELECT 'default', 'b' || i, 0, 0, 0, 0, '' FROM generate_series(1, 1999) AS i",
+        "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider,"
+        " model, working_dir, created_us) SELECT 'default', 'b' || i, '', '', '', '', '', '', 1"
+        " FROM generate_series(1, 1999) AS i"}) {
+    run(url, statement);
+  }
+  must(store->create(session("s")));
+  must(store->append(session_id("s"), messages(2000, std::string(100, 'm')), {}));
+  const VerifyReport report = must(store->capabilities().verifier->verify());
+  EXPECT_TRUE(proxy.has_happened());
+  EXPECT_EQ(report.messages, 2100);
+  EXPECT_EQ(report.damage, std::vector<Damage>{});
+}
+
 TEST_P(PostgresFaults, ReadersMayUseTheStore) {
   must(store().append(id_, messages(2000, "more"), {}));
   std::size_t seen = 0;

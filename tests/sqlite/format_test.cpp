@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
@@ -142,6 +143,17 @@ TEST_F(SqliteFormat, UsageIsSummedInTheSessionsRow) {
             Rows{"10|3|0|4|7|13"});
   EXPECT_EQ(rows("SELECT name, coalesce(first, '-') FROM reprise_once ORDER BY name"),
             (Rows{"request:req-1|-", "sum:cache_written|5"}));
+}
+
+TEST_F(SqliteFormat, TheSumOfTokensDoesNotOverflow) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  must(store_->create(session("s")));
+  Message answer = assistant("a");
+  for (const char* const request : {"req-1", "req-2"}) {
+    answer.usage = usage(request, kMax, kMax);
+    must(store_->append(id_, {answer}, {}));
+  }
+  EXPECT_EQ(rows("SELECT token_count FROM sessions"), Rows{std::to_string(kMax)});
 }
 
 TEST_F(SqliteFormat, RowsAreRemovedWithTheirAnswer) {

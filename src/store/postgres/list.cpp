@@ -289,7 +289,8 @@ Result<SessionPage> PostgresStore::list(const SessionQuery& query) {
     return fail(Code::unsupported,
                 cat(database_.name(), " has no authors yet: run reprise store migrate"));
   }
-  const bool is_odd_prefix = !std::ranges::all_of(query.id_prefix, [](char c) { return c > 0; });
+  const bool is_odd_prefix = std::ranges::any_of(
+      query.id_prefix, [](char c) { return c == '\0' || static_cast<unsigned char>(c) > 0x7F; });
   if (query.states.empty() || is_odd_prefix || !short_id_pattern(query.short_id_prefix, '_')) {
     return SessionPage();
   }

@@ -93,17 +93,18 @@ class SegmentReader {
 // Determines the snapshot: a branch's messages are immutable.
 Result<> SegmentReader::find_segments() {
   std::vector<Segment> segments;
+  Seq end;
   REPRISE_TRY(database_.read([&](Connection& connection) -> Result<> {
     REPRISE_ASSIGN(Head head, find_head(connection, {database_.tenant(), id_}));
-    const Seq end = head.seq;
-    if (!store::is_valid_head(end)) {
-      report({location_, store::head_out_of_range(end), ""});
-    }
+    end = head.seq;
     const auto [from, to] = store::clamp(range_, end);
     REPRISE_ASSIGN(segments,
                    segments_of(connection, database_.tenant(), std::move(head), from, to));
     return {};
   }));
+  if (!store::is_valid_head(end)) {
+    report({location_, store::head_out_of_range(end), ""});
+  }
   if (range_.newest_first) {
     std::ranges::reverse(segments);
   }

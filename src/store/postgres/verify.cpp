@@ -75,8 +75,10 @@ class Verification {
   // Processes rows one by one as they arrive.
   Result<> each(const Query& query, const std::function<void(const Rows&)>& work) {
     const VerifyReport before = report_;
+    const LastMessage message_before = last_message_;
     return database_.read([&](Connection& connection) -> Result<> {
       report_ = before;  // another attempt checks all of them again
+      last_message_ = message_before;
       REPRISE_TRY(connection.begin(query));
       while (true) {
         REPRISE_ASSIGN(const auto row, connection.fetch_row());
@@ -97,18 +99,15 @@ class Verification {
   }
 
   Result<> check_messages() {
-    std::string last;
-    std::int64_t expected = 0;
-    return each_page(kVerifyMessages, [&, this](const Rows& row) {
+    return each_page(kVerifyMessages, [this](const Rows& row) {
       const std::string location = cat(database_.name(), ": session ", row.bytes(0, "session_id"));
       const std::string branch = cat(location, "/", row.integer(0, "branch"));
       MessageRow message = read_row({row, 0});
-      const bool is_first = report_.messages == 0;  // also in another attempt
-      if (!is_first && branch == last && message.seq.value != expected) {
-        report_.damage.push_back({cat(location, " message ", expected), "it is missing", ""});
+      if (branch == last_message_.branch && message.seq != last_message_.next) {
+        report_.damage.push_back(
+            {cat(location, " message ", last_message_.next.value), "it is missing", ""});
       }
-      last = branch;
-      expected = store::is_valid_position(message.seq) ? message.seq.next().value : 0;
+      last_message_ = {branch, store::is_valid_position(message.seq) ? message.seq.next() : Seq{}};
       ++report_.messages;
       if (report_.messages % kMessagesPerReport == 0) {
         report_progress();
@@ -161,11 +160,17 @@ class Verification {
     }
   }
 
+  struct LastMessage {
+    std::string branch;
+    Seq next;  // the position after it
+  };
+
   Database& database_;
   BlobReader& blobs_;
   const ProgressSink& progress_;
   std::int64_t total_ = 0;  // the approximate number of messages
   VerifyReport report_;
+  LastMessage last_message_;
 };
 
 }  // namespace

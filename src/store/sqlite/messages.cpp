@@ -39,7 +39,7 @@ Result<SessionHead> read_head(Connection& connection, const SessionId& id) {
   SessionHead session;
   session.head = Seq{row.integer("head")};
   session.usage = store::read_sums(row, "");
-  session.tokens_before = session.usage.input.value + session.usage.output.value;
+  session.tokens_before = tokens_of(session.usage);
   if (!row.is_null("answer")) {
     session.answer = row.bytes("answer");
   }

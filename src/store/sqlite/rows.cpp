@@ -34,7 +34,7 @@ std::optional<Time> time_of_seconds(std::int64_t seconds) {
 }
 
 std::int64_t tokens_of(const Usage& usage) {
-  return usage.input.value + usage.output.value;
+  return (usage.input + usage.output).value;
 }
 
 std::string seconds_text(std::initializer_list<Time> times) {
