@@ -378,7 +378,7 @@ class Import {
 
   // Notes that the session was imported, and archives it.
   Result<> finish(const ImportedSession& imported) {
-    if (is_shared_) {
+    if (is_shared_ || !first_) {
       return {};
     }
     const SessionId& id = *first_;

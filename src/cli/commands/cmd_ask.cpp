@@ -77,7 +77,7 @@ class Ask final : public Command {
 
   // Before the request: an answer costs money.
   Result<> check_save(Context& context) const {
-    const fs::path named(*save_);
+    const fs::path named = save_.value_or("");
     const fs::path folder = named.parent_path();
     REPRISE_ASSIGN(const FileKind in, folder.empty() ? FileKind::folder : kind_of_target(folder));
     std::string reason;
@@ -225,7 +225,7 @@ class Ask final : public Command {
   }
 
   Result<> write_answer(const Message& answer) const {
-    REPRISE_ASSIGN(const fs::path file, resolve_path(*save_));
+    REPRISE_ASSIGN(const fs::path file, resolve_path(save_.value_or("")));
     return replace_file(file, cat(plain_text(answer), "\n"));
   }
 

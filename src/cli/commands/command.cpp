@@ -430,8 +430,8 @@ Result<TimeRange> parse_time_range(Context& context, const std::optional<std::st
   REPRISE_ASSIGN(range.since, parse_time_flag("--since", since, now, DayEnd::begin));
   REPRISE_ASSIGN(range.until, parse_time_flag("--until", until, now, DayEnd::end));
   if (range.since && range.until && *range.since >= *range.until) {
-    return fail(Code::invalid_argument,
-                cat("no time is between --since '", *since, "' and --until '", *until, "'"));
+    return fail(Code::invalid_argument, cat("no time is between --since '", since.value_or(""),
+                                            "' and --until '", until.value_or(""), "'"));
   }
   return range;
 }
