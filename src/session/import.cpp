@@ -103,7 +103,7 @@ Result<std::vector<std::uint64_t>> hash_texts(Source& source, const SessionId& i
   std::vector<std::uint64_t> hashes;
   REPRISE_TRY(source.read(id, {}, [&](const Message& message) {
     const bool is_spoken = message.role == role::kUser || message.role == role::kAssistant;
-    if (std::string text = plain_text(message);
+    if (const std::string text = plain_text(message);
         is_spoken && !is_injected(message) && !trimmed(text).empty()) {
       hashes.push_back(fnv1a(cat(message.role, " ", trimmed(text))));
     }
@@ -313,6 +313,15 @@ class Import {
         return imported;
       }
     }
+    REPRISE_TRY(copy_messages(std::move(id), imported));
+    if (is_new && imported.outcome == CopyOutcome::continued) {
+      imported.outcome = CopyOutcome::copied;  // share() created it
+    }
+    return imported;
+  }
+
+  // Continues the stored copy, or a fork of it where the messages differ.
+  Result<> copy_messages(SessionId id, ImportedSession& imported) {
     std::optional<ForkOrigin> fork;
     for (int forks = 0;; ++forks) {
       view_.show_as(id, fork);
@@ -340,10 +349,7 @@ class Import {
       }
       id = std::move(next);
     }
-    if (is_new && imported.outcome == CopyOutcome::continued) {
-      imported.outcome = CopyOutcome::copied;  // share() created it
-    }
-    return imported;
+    return {};
   }
 
   // Whether a session of this store was exported to the tool under its own id, and not continued
