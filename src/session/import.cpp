@@ -5,225 +5,21 @@
 #include <future>
 #include <set>
 
-#include "base/encode.h"
-#include "base/json_view.h"
-#include "base/json_write.h"
 #include "base/text.h"
-#include "engine/blobs.h"
 #include "engine/copy.h"
 #include "reprise/capabilities.h"
 #include "reprise/sessions.h"
+#include "session/import_view.h"
 #include "store/usage_sum.h"
 
 namespace reprise {
 namespace {
 
+using namespace imports;
+
 constexpr std::string_view kOwnExports = "exported";  // the scheme of Reprise's own exports
-constexpr std::string_view kParentField = "parent";   // of a sub-agent's session
-constexpr std::int64_t kComparedAtOnce = 64;
-constexpr int kForksMax = 32;    // of one session with many rewinds
 constexpr int kAttemptsMax = 5;  // while another process changes the same session
 constexpr std::size_t kImportsAtOnce = 3;
-
-// "ID:BRANCH", a fork of "ID".
-bool is_branch(const SessionInfo& info) {
-  return info.forked_from && info.id.str().starts_with(cat(info.forked_from->session.str(), ":"));
-}
-
-// The title in the store: that of the session in use is not repeated.
-std::string stored_title(const SessionInfo& info, std::string_view title) {
-  return cat(title, is_branch(info) && !title.empty() ? " (fork)" : "");
-}
-
-// Whether it was imported in this state.
-bool is_seen(const Session& present, const SessionInfo& info) {
-  const auto origin = origin_of(present);
-  if (!origin || !info.revision.empty()) {
-    return origin && origin->revision == info.revision;
-  }
-  return origin->seen_at != Time{} && origin->seen_at == info.updated_at;
-}
-
-bool is_of_sub_agent(const Session& session) {
-  return json::find_field(session.extra, kParentField) != nullptr;
-}
-
-// The id of an imported session in this store, which may have one of version 8 from before.
-Result<SessionId> id_in(Source& target, std::string_view tool, std::string_view id) {
-  const UuidVersion new_ids = target.capabilities().new_ids;
-  if (new_ids == UuidVersion::v4) {
-    REPRISE_ASSIGN(SessionId before, imported_id(tool, id));
-    REPRISE_ASSIGN(const std::optional<Session> present, target.find(before));
-    if (present) {
-      return before;
-    }
-  }
-  return imported_id(tool, id, new_ids);
-}
-
-// The stored copy with this id. If it is in the trash, and the fork with the tool's newer messages
-// is not, returns that fork and sets `id` to its id.
-Result<std::optional<Session>> find_untrashed(Source& store, SessionId& id) {
-  REPRISE_ASSIGN(const std::optional<Session> copy, store.find(id));
-  std::optional<Session> found = copy;
-  for (int forks = 0; found && found->info.state == SessionState::trashed; ++forks) {
-    const std::string fork = origin_of(*found).value_or(Origin{}).fork;
-    if (fork.empty() || forks == kForksMax) {
-      return copy;
-    }
-    REPRISE_ASSIGN(const SessionId fork_id, SessionId::parse(fork));
-    REPRISE_ASSIGN(found, store.find(fork_id));
-  }
-  if (!found) {
-    return copy;
-  }
-  id = found->info.id;
-  return found;
-}
-
-// The number of leading messages that are equal in a session of the store and in the tool's.
-template <class Equal>
-Result<Seq> count_equal(Source& store, const SessionInfo& present, Source& source,
-                        const SessionId& foreign, const Equal& is_equal) {
-  Seq same;
-  bool differs = false;
-  while (!differs && same < present.head) {
-    const ReadRange range{.from = same, .to = std::min(present.head, same.next(kComparedAtOnce))};
-    REPRISE_ASSIGN(const std::vector<Message> ours, read_all(store, present.id, range));
-    REPRISE_ASSIGN(const std::vector<Message> theirs, read_all(source, foreign, range));
-    const auto end = std::ranges::mismatch(ours, theirs, is_equal).in1 - ours.begin();
-    differs = end < range.to.value - range.from.value;
-    same = same.next(end);
-  }
-  return same;
-}
-
-// Of the questions and answers, which all exports have.
-Result<std::vector<std::uint64_t>> hash_texts(Source& source, const SessionId& id) {
-  std::vector<std::uint64_t> hashes;
-  REPRISE_TRY(source.read(id, {}, [&](const Message& message) {
-    const bool is_spoken = message.role == role::kUser || message.role == role::kAssistant;
-    if (const std::string text = plain_text(message);
-        is_spoken && !is_injected(message) && !trimmed(text).empty()) {
-      hashes.push_back(fnv1a(cat(message.role, " ", trimmed(text))));
-    }
-    return Flow::proceed;
-  }));
-  return hashes;
-}
-
-// Whether an imported message is this one. Its images are stored as blobs.
-bool is_copy(const Message& ours, const Message& theirs) {
-  return ours.role == theirs.role && ours.created_at == theirs.created_at &&
-         std::ranges::equal(ours.blocks, theirs.blocks, [](const Block& our, const Block& their) {
-           return our == their || (std::holds_alternative<ImageBlock>(our) &&
-                                   std::holds_alternative<ImageBlock>(their));
-         });
-}
-
-// The id of the fork with the tool's messages from this position on. Derived from the first of
-// them: a different message gives a different fork.
-Result<SessionId> fork_id_in(Source& target, std::string_view tool, Source& source,
-                             const SessionId& foreign, Seq at) {
-  std::uint64_t hash = 0;
-  REPRISE_TRY(source.read(foreign, {.from = at, .to = at.next()}, [&](const Message& message) {
-    hash = fnv1a(cat(message.role, format_time(message.created_at)));
-    return Flow::stop;
-  }));
-  return id_in(target, tool, cat(foreign.str(), " from ", at.value, " ", hash));
-}
-
-// A session of a tool in the form in which it is stored: with its id there, and images as blobs.
-class ImportView final : public Source, public TodoReader {
- public:
-  ImportView(Source& source, std::string_view tool, Store& target, SessionId foreign)
-      : source_(source),
-        tool_(tool),
-        target_(target),
-        foreign_(std::move(foreign)),
-        holds_(source.capabilities()) {
-    holds_.blob_reader = target.capabilities().blob_reader;
-    holds_.change_reader = nullptr;
-    holds_.last_message_reader = nullptr;
-    holds_.message_finder = nullptr;
-    holds_.short_session_reader = nullptr;
-    holds_.word_index = nullptr;
-    holds_.todo_reader = source.capabilities().todo_reader == nullptr ? nullptr : this;
-  }
-
-  // The state to store, if the session exists already.
-  void set_state(SessionState state) { state_ = state; }
-  // Whether the session that find() has returned is to be archived, once it is complete.
-  bool is_archived() const { return is_archived_; }
-
-  void show_as(SessionId id, std::optional<ForkOrigin> fork) {
-    id_ = std::move(id);
-    fork_ = std::move(fork);
-  }
-
-  Result<std::optional<Session>> find(const SessionId& /*id*/) override {
-    REPRISE_ASSIGN(std::optional<Session> session, source_.find(foreign_));
-    if (!session) {
-      return session;
-    }
-    SessionInfo& info = session->info;
-    const bool is_secondary = is_branch(info) || is_of_sub_agent(*session);
-    info.title = stored_title(info, info.title);
-    info.id = id_.value_or(info.id);
-    info.state = state_.value_or(is_secondary || info.state == SessionState::archived
-                                     ? SessionState::archived
-                                     : SessionState::active);
-    is_archived_ = info.state == SessionState::archived;
-    info.state = is_archived_ ? SessionState::active : info.state;
-    info.closed_at.reset();
-    if (info.forked_from && !fork_) {
-      REPRISE_ASSIGN(info.forked_from->session,
-                     id_in(target_, tool_, info.forked_from->session.str()));
-      const bool shares = target_.capabilities().forking != nullptr;
-      inherited_ = shares ? Seq{} : info.forked_from->at;
-    }
-    if (fork_) {
-      info.forked_from = fork_;
-    }
-    set_origin(session->extra, {.tool = tool_, .id = foreign_.str()});
-    return session;
-  }
-
-  Result<SessionPage> list(const SessionQuery& query) override { return source_.list(query); }
-
-  Result<ReadReport> read(const SessionId& /*id*/, ReadRange range,
-                          const MessageSink& sink) override {
-    return source_.read(foreign_, range, [&](Message&& message) {
-      for (Block& block : message.blocks) {
-        if (auto* const image = std::get_if<ImageBlock>(&block); image != nullptr) {
-          *image = stored_image(&target_, std::move(*image));
-        }
-      }
-      if (message.seq < inherited_) {
-        message.usage.reset();  // counted in the session that was forked
-      }
-      return sink(std::move(message));
-    });
-  }
-
-  Result<std::vector<Todo>> todos(const SessionId& /*id*/) override {
-    return source_.capabilities().todo_reader->todos(foreign_);
-  }
-
-  const SourceCapabilities& capabilities() const override { return holds_; }
-
- private:
-  Source& source_;
-  std::string tool_;
-  Store& target_;
-  SessionId foreign_;
-  std::optional<SessionId> id_;
-  std::optional<ForkOrigin> fork_;
-  std::optional<SessionState> state_;
-  bool is_archived_ = false;
-  Seq inherited_;
-  SourceCapabilities holds_;
-};
 
 using SessionIds = std::set<std::string_view>;
 
@@ -629,96 +425,13 @@ Result<std::optional<SessionId>> find_unused_fork(Store& store, const SessionId&
   return found == page.sessions.end() ? std::nullopt : std::optional(found->id);
 }
 
-constexpr std::size_t kUuidBytes = 36;
-constexpr std::size_t kVersionAt = 14;
-constexpr std::size_t kNodeAt = 24;  // of the last group
-
-// The last group of an imported session's id of version 4, by which it is recognised.
-std::string node_of(std::string_view uuid) {
-  std::string node;
-  for (std::uint64_t hash = fnv1a(cat("reprise import ", uuid.substr(0, kNodeAt)));
-       node.size() < kUuidBytes - kNodeAt; hash >>= 4U) {
-    node += "0123456789abcdef"[hash & 0xFU];
-  }
-  return node;
-}
-
 }  // namespace
-
-Result<SessionId> imported_id(std::string_view tool, std::string_view id, UuidVersion new_ids) {
-  REPRISE_ASSIGN(const BlobHash hash, sha256(cat("reprise import ", tool, ":", id)));
-  std::string uuid = hash.str().substr(0, 32);
-  uuid[12] = new_ids == UuidVersion::v4 ? '4' : '8';
-  uuid[16] = "89ab"[static_cast<unsigned char>(uuid[16]) % 4];
-  for (const std::size_t at : {20U, 16U, 12U, 8U}) {
-    uuid.insert(at, "-");
-  }
-  if (new_ids == UuidVersion::v4) {
-    uuid.replace(kNodeAt, std::string::npos, node_of(uuid));
-  }
-  return SessionId::parse(uuid);
-}
-
-bool is_imported_id(const SessionId& id) {
-  const std::string& text = id.str();
-  return text.size() == kUuidBytes &&
-         (text[kVersionAt] == '8' ||
-          (text[kVersionAt] == '4' && text.substr(kNodeAt) == node_of(text)));
-}
 
 Result<FoundSessions> find_branches(Source& source, const SessionId& id) {
   return find_all_sessions(
       source, {.states = {SessionState::active, SessionState::closed, SessionState::archived},
                .id_prefix = cat(id.str(), ":"),
                .branches = true});
-}
-
-Result<> ImportedMessages::list(SessionQuery query) {
-  query.states = {SessionState::active, SessionState::closed, SessionState::archived};
-  REPRISE_ASSIGN(FoundSessions found, find_all_sessions(source_, std::move(query)));
-  for (SessionInfo& info : found.sessions) {
-    std::string key = info.id.str();
-    listed_.emplace(std::move(key), std::move(info));
-  }
-  return {};
-}
-
-Result<const SessionInfo*> ImportedMessages::find_listed(const SessionId& id) {
-  if (!is_listed_) {
-    REPRISE_TRY(list({.children = true}));
-    is_listed_ = true;
-  }
-  // Branches are found by reading their session.
-  if (!listed_.contains(id.str()) && id.str().contains(':')) {
-    REPRISE_TRY(list({.id_prefix = id.str(), .branches = true, .children = true}));
-  }
-  const auto info = listed_.find(id.str());
-  return info == listed_.end() ? nullptr : &info->second;
-}
-
-Result<Seq> ImportedMessages::count(const SessionId& id) {
-  REPRISE_ASSIGN(SessionId imported, id_in(store_, tool_, id.str()));
-  Seq count;
-  for (int forks = 0; forks <= kForksMax; ++forks) {
-    REPRISE_ASSIGN(const std::optional<Session> present, find_untrashed(store_, imported));
-    if (!present || present->info.state == SessionState::trashed) {
-      break;
-    }
-    const std::optional<Origin> origin = origin_of(*present);
-    if (origin && has_unchanged_messages(*present, *origin)) {
-      REPRISE_ASSIGN(const SessionInfo* const info, find_listed(id));
-      if (info != nullptr && is_seen(*present, *info)) {
-        return present->info.head;
-      }
-    }
-    REPRISE_ASSIGN(const Seq same, count_equal(store_, present->info, source_, id, is_copy));
-    if (forks > 0 && same <= count) {
-      break;
-    }
-    count = same;
-    REPRISE_ASSIGN(imported, fork_id_in(store_, tool_, source_, id, count));
-  }
-  return count;
 }
 
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
