@@ -49,7 +49,7 @@ enum class SearchOrder : std::uint8_t {
   // messages less. Ranks only the newest kRankedMax messages that match.
   relevance,
 };
-inline constexpr std::int64_t kRankedMax = 5'000;
+inline constexpr std::int64_t kRankedMax = 8'000;
 
 struct SearchQuery {
   std::vector<SearchTerm> terms;  // all must match, in any order
