@@ -126,8 +126,8 @@ Result<Rows> WordSearch::find_newest(Connection& connection, std::int64_t limit)
     // The window that is likely to have enough hits. The index of words would check all matching
     // messages.
     const std::int64_t hits = found.count();
-    const std::int64_t enough = hits == 0 ? messages : window / hits * limit * 5 / 4;
-    const std::int64_t matching = messages / window * hits;
+    const std::int64_t enough = hits == 0 ? messages : window * limit * 5 / 4 / hits;
+    const std::int64_t matching = messages * hits / window;
     if (enough > std::min(matching, messages) || window > kWordsWindow) {
       break;
     }
