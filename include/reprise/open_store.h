@@ -65,6 +65,8 @@ struct StoreKind {
   std::string_view form;        // "sqlite:FILE", for error messages
   Location location = Location::nowhere;
   std::string_view default_name = {};  // of its file or folder: "reprise.db"
+  // The subfolders with its files, if its folder may hold others, too; "" for the whole folder.
+  std::array<std::string_view, 3> subfolders = {};
   // Where other programs store it, relative to a project's or the user's home folder; "" for
   // nowhere.
   std::array<std::string_view, 2> in_project = {};
@@ -91,6 +93,10 @@ std::string url_in_folder(const StoreKind& kind, const std::filesystem::path& fo
 // The file or folder of a store's URL, without parameters; "" for a store without one, and for a
 // URL without a known scheme. invalid_argument for invalid parameters.
 Result<std::string> store_path(std::string_view url);
+
+// Whether a file, which may not exist, is one of the store's: its own, one beside it whose name
+// begins with the name of that (a log, a lock, the trash), or one in its folder. Follows links.
+Result<bool> belongs_to_store(std::string_view url, const std::filesystem::path& file);
 
 // invalid_argument, listing the known kinds, for an unknown URL.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options = {});

@@ -158,6 +158,7 @@ constexpr StoreKind kKinds[] = {
      .form = "chatdir:DIR",
      .location = Location::folder,
      .default_name = "chats",
+     .subfolders = {"chat", "archive", "trash"},
      .is_at = store::chatdir::is_chat_directory,
      .without_parameters = chatdir_folder,
      .open = open_chatdir},
@@ -168,6 +169,31 @@ constexpr StoreKind kKinds[] = {
      .open = open_postgres},
     {.name = "memory", .form = "memory:", .open = open_memory},
 };
+
+bool is_below(const path& file, const path& folder) {
+  return std::ranges::mismatch(folder, file).in1 == folder.end();
+}
+
+// Both paths are normal.
+bool is_at_or_beside(const path& file, const path& store) {
+  std::error_code missing;
+  if (std::filesystem::equivalent(file, store, missing)) {
+    return true;  // a hard link
+  }
+  if (!is_below(file, store.parent_path())) {
+    return false;
+  }
+  const std::string name = file.lexically_relative(store.parent_path()).begin()->native();
+  const std::string own_name = store.filename().native();
+  return name.starts_with(own_name) &&
+         (name.size() == own_name.size() || name[own_name.size()] == '-' ||
+          name[own_name.size()] == '.');
+}
+
+Result<path> normal_path(const path& named) {
+  REPRISE_ASSIGN(const path resolved, resolve_path(std::filesystem::absolute(named)));
+  return resolved.lexically_normal();
+}
 
 std::string known_forms() {
   return joined(kKinds, &StoreKind::form);
@@ -248,6 +274,24 @@ Result<std::string> store_path(std::string_view url) {
   }
   REPRISE_ASSIGN(const std::string_view path, kind->without_parameters(location));
   return std::string(path);
+}
+
+Result<bool> belongs_to_store(std::string_view url, const path& file) {
+  const StoreKind* const kind = find_store_kind(url);
+  REPRISE_ASSIGN(const std::string location, store_path(url));
+  if (kind == nullptr || location.empty()) {
+    return false;
+  }
+  REPRISE_ASSIGN(const path store, normal_path(location));
+  REPRISE_ASSIGN(const path target, normal_path(file));
+  if (kind->location == Location::file) {
+    return is_at_or_beside(target, store);
+  }
+  return std::ranges::any_of(kind->subfolders, [&](std::string_view subfolder) {
+    const bool is_whole = kind->subfolders.front().empty();
+    return is_whole ? is_below(target, store)
+                    : !subfolder.empty() && is_below(target, store / subfolder);
+  });
 }
 
 std::string url_in_folder(const StoreKind& kind, const path& folder) {

@@ -34,6 +34,31 @@ TEST_F(OpenStore, ByScheme) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "a.db"));
 }
 
+TEST_F(OpenStore, TellsTheFilesOfAStore) {
+  const auto belongs = [this](const std::string& url, const char* file) {
+    return belongs_to_store(url, folder_ / file).value();
+  };
+  const std::string file = "chain:" + (folder_ / "a.json").string();
+  ASSERT_TRUE(replace_file(folder_ / "a.json", "{}"));
+  std::filesystem::create_hard_link(folder_ / "a.json", folder_ / "hard");
+  std::filesystem::create_symlink("a.json", folder_ / "soft");
+  for (const char* const own : {"a.json", "a.json-wal", "a.json.trash", "a.json.trash/x.json",
+                                "b/../a.json", "hard", "soft"}) {
+    EXPECT_TRUE(belongs(file, own)) << own;
+  }
+  for (const char* const other : {"a.jsonl", "b.json", "a", "b/a.json", "."}) {
+    EXPECT_FALSE(belongs(file, other)) << other;
+  }
+  const std::string folder = "sessions:" + (folder_ / "s").string();
+  EXPECT_TRUE(belongs(folder, "s/x/new"));
+  EXPECT_FALSE(belongs(folder, "sessions"));
+  // A chat directory may be a project's folder.
+  const std::string chats = "chatdir:" + folder_.string() + "?messages=5";
+  EXPECT_TRUE(belongs(chats, "trash/new"));
+  EXPECT_FALSE(belongs(chats, "notes.txt"));
+  EXPECT_FALSE(belongs("memory:", "notes.txt"));
+}
+
 TEST_F(OpenStore, APathByItsContents) {
   const path file = folder_ / "sqlite:like: a.db";
   const Session session{.info = {.id = *SessionId::parse("s")}};

@@ -1,7 +1,6 @@
 #include "cli/commands/command.h"
 
 #include <algorithm>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -12,8 +11,6 @@
 
 namespace reprise::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr CommandEntry kCommands[] = {
     {.name = "ask",
@@ -348,45 +345,6 @@ constexpr CommandEntry kCommands[] = {
      .make = make_man},
 };
 
-// The files of a store beside its own, by what is added to its name.
-constexpr std::string_view kStoreFiles[] = {"-wal",  "-shm",  "-journal",
-                                            "-lock", ".lock", ".answer"};
-// The folders of a chat directory, which may also be a project's folder.
-constexpr std::string_view kChatFolders[] = {"chat", "archive", "trash"};
-
-bool is_same_file(const fs::path& a, const fs::path& b) {
-  std::error_code ignored;
-  return a == b || fs::equivalent(a, b, ignored);
-}
-
-bool is_in_folder(const fs::path& file, const fs::path& folder) {
-  for (fs::path parent = file; parent.has_relative_path(); parent = parent.parent_path()) {
-    if (is_same_file(parent, folder)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool is_beside(const fs::path& file, const fs::path& store) {
-  return is_same_file(file.parent_path(), store.parent_path()) &&
-         std::ranges::any_of(kStoreFiles, [&](std::string_view added) {
-           return file.filename() == cat(store.filename().native(), added);
-         });
-}
-
-// Both paths are absolute, and their links are resolved.
-bool is_file_of(const fs::path& file, const StoreKind& kind, const fs::path& store) {
-  if (kind.location == StoreKind::Location::file) {
-    return is_same_file(file, store) || is_beside(file, store);
-  }
-  if (kind.name != "chatdir") {
-    return is_in_folder(file, store);
-  }
-  return std::ranges::any_of(
-      kChatFolders, [&](std::string_view name) { return is_in_folder(file, store / name); });
-}
-
 }  // namespace
 
 std::span<const CommandEntry> all_commands() {
@@ -443,21 +401,14 @@ Result<Exit> refuse_value(Context& context, Error error) {
   return std::unexpected(std::move(error));
 }
 
-Result<> refuse_store_file(Context& context, const fs::path& file) {
-  const fs::path& folder = context.config().working_dir();
-  REPRISE_ASSIGN(const fs::path resolved, resolve_path(folder / file));
-  const fs::path target = resolved.lexically_normal();
+Result<> refuse_store_file(Context& context, const std::filesystem::path& file) {
+  const std::filesystem::path path = context.config().working_dir() / file;
   REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
   std::string url = resolved_store_url(context.config().store_url(*settings));
-  REPRISE_ASSIGN(const std::string location, store_path(url));
-  const StoreKind* const kind = find_store_kind(url);
-  bool is_stored = false;
-  if (kind != nullptr && !location.empty()) {
-    REPRISE_ASSIGN(const fs::path store, resolve_path(folder / location));
-    is_stored = is_file_of(target, *kind, store.lexically_normal());
-  }
-  if (!is_stored && kind_of(target) == FileKind::file) {
-    url = recognise_store(target).value_or("");
+  REPRISE_ASSIGN(bool is_stored, belongs_to_store(url, path));
+  if (!is_stored) {
+    REPRISE_ASSIGN(const std::filesystem::path target, resolve_path(path));
+    url = kind_of(target) == FileKind::file ? recognise_store(target).value_or("") : "";
     is_stored = !url.empty();
   }
   return is_stored ? fail(Code::invalid_argument,
