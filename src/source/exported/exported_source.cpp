@@ -205,10 +205,13 @@ class ExportedSource final : public Source,
     }
     Result<> failed;
     for (const fs::path& file : files_) {
-      if (!scanned_.insert(file).second) {
+      if (scanned_.contains(file)) {
         continue;
       }
       auto read = cache_blobs(file, hash);
+      if (read) {
+        scanned_.insert(file);
+      }
       if (blobs_.contains(hash.str())) {
         return {};
       }
