@@ -225,6 +225,9 @@ class Export final : public Command {
   // One of several sessions that cannot be exported does not prevent the export of the others.
   Result<> export_into(Context& context, Source& source, const FolderExport& job) {
     auto written = write_into(context, source, job);
+    if (written && exported_ == nullptr) {
+      exported_ = &job.info;
+    }
     if (written || sessions_.size() == 1 || written.error().code == Code::cancelled ||
         written.error().os_errno == ENOSPC) {
       return written;
@@ -278,7 +281,9 @@ class Export final : public Command {
                                  ? cat("wrote ", files_.front().string(), ": ", summary)
                                  : cat("wrote ", files_.size(), " files: ", summary));
     if (!format.import_command.empty() && !files_.empty()) {
-      context.console().notice(cat("to continue there: ", command_for(format, sessions_.front())));
+      context.console().notice(
+          cat("to continue there: ",
+              command_for(format, exported_ == nullptr ? sessions_.front() : *exported_)));
     }
     return is_damaged_ || failed_ > 0 ? Exit::failed : Exit::success;
   }
@@ -309,6 +314,7 @@ class Export final : public Command {
   std::stop_token stop_;  // set by a signal
   bool is_damaged_ = false;
   std::int64_t failed_ = 0;
+  const SessionInfo* exported_ = nullptr;  // the first one, into a folder
   std::int64_t messages_ = 0;
   std::vector<fs::path> files_;
   Source* source_ = nullptr;  // during run()
