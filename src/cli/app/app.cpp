@@ -94,8 +94,7 @@ class App {
   void wait() {
     using std::chrono::nanoseconds;
     const auto now = SteadyClock::now();
-    const bool spins = (state_.tab() != nullptr && state_.tab()->is_busy()) ||
-                       (!state_.dialogs.empty() && !state_.first_input.empty());
+    const bool spins = (state_.tab() != nullptr && state_.tab()->is_busy()) || awaits_pause(state_);
     const nanoseconds left = dirty_ ? std::max(nanoseconds(0), nanoseconds(next_paint_ - now))
                                     : (spins ? nanoseconds(kSpin) : nanoseconds(kIdle));
     const timespec timeout{.tv_sec = left.count() / 1'000'000'000,

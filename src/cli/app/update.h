@@ -123,7 +123,8 @@ void ask_next(Tab& tab, Effects& effects);
 void announce(State& state, Tab* tab, Entry::Kind kind, std::string text);
 // Handles text while a dialog is shown.
 void type_in_dialog(State& state, std::string_view text, Effects& effects);
-// Answers the offer to resume if only a letter was typed, and nothing since.
+// Whether a letter was typed at the offer to resume: it is the answer if nothing follows.
+bool awaits_pause(const State& state);
 void answer_after_pause(State& state, Effects& effects);
 // False if the key must be handled normally.
 bool press_in_dialog(State& state, std::string_view key, std::optional<Action> action,

@@ -127,6 +127,10 @@ void type_in_dialog(State& state, std::string_view text, Effects& effects) {
   }
 }
 
+bool awaits_pause(const State& state) {
+  return typed_choice(state).has_value();
+}
+
 void answer_after_pause(State& state, Effects& effects) {
   if (const auto choice = typed_choice(state);
       choice && state.now - state.typed_at >= kTypingPause) {
