@@ -10,6 +10,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/sessions.h"
 #include "session/import_view.h"
+#include "session/imported_copies.h"
 #include "store/usage_sum.h"
 
 namespace reprise {

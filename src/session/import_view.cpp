@@ -4,6 +4,8 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "engine/blobs.h"
+#include "engine/origin.h"
+#include "session/imported_copies.h"
 
 namespace reprise::imports {
 namespace {

@@ -3,7 +3,7 @@
 // A session of a tool in the form in which it is stored.
 
 #include "reprise/capabilities.h"
-#include "session/imported_copies.h"
+#include "reprise/store.h"
 
 namespace reprise::imports {
 

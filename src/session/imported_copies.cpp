@@ -6,8 +6,10 @@
 
 #include "base/encode.h"
 #include "base/text.h"
+#include "engine/origin.h"
 #include "reprise/capabilities.h"
 #include "reprise/sessions.h"
+#include "session/import.h"
 
 namespace reprise::imports {
 namespace {

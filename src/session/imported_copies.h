@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "session/import.h"  // IWYU pragma: export
+#include "reprise/source.h"
 
 namespace reprise::imports {
 
