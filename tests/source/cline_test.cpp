@@ -60,6 +60,7 @@ TEST_F(ClineTest, ARenameIsNoticed) {
   write(cat(kFolder, "s1.messages.json"),
         {"{'messages':[{'id':'m1','role':'user','content':'Why?'}]}"});
   open("cline");
+  EXPECT_EQ(sessions(), Lines{"s1 Old (1)"});
   EXPECT_EQ(session("s1").info.title, "Old");
   std::filesystem::remove(location() / cat(kFolder, "s1.json"));
   write(cat(kFolder, "s1.json"), {"{'metadata':{'title':'Newer'}}"});
