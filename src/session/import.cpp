@@ -16,7 +16,16 @@
 namespace reprise {
 namespace {
 
-using namespace imports;
+using imports::count_equal;
+using imports::find_untrashed;
+using imports::fork_id_in;
+using imports::hash_texts;
+using imports::id_in;
+using imports::ImportView;
+using imports::is_branch;
+using imports::is_seen;
+using imports::kForksMax;
+using imports::stored_title;
 
 constexpr std::string_view kOwnExports = "exported";  // the scheme of Reprise's own exports
 constexpr int kAttemptsMax = 5;  // while another process changes the same session

@@ -16,20 +16,6 @@ namespace {
 
 constexpr std::int64_t kComparedAtOnce = 64;
 
-constexpr std::size_t kUuidBytes = 36;
-constexpr std::size_t kVersionAt = 14;
-constexpr std::size_t kNodeAt = 24;  // of the last group
-
-// The last group of an imported session's id of version 4, by which it is recognised.
-std::string node_of(std::string_view uuid) {
-  std::string node;
-  for (std::uint64_t hash = fnv1a(cat("reprise import ", uuid.substr(0, kNodeAt)));
-       node.size() < kUuidBytes - kNodeAt; hash >>= 4U) {
-    node += "0123456789abcdef"[hash & 0xFU];
-  }
-  return node;
-}
-
 // Whether an imported message is this one. Its images are stored as blobs.
 bool is_copy(const Message& ours, const Message& theirs) {
   return ours.role == theirs.role && ours.created_at == theirs.created_at &&
@@ -124,8 +110,23 @@ Result<std::vector<std::uint64_t>> hash_texts(Source& source, const SessionId& i
 }  // namespace reprise::imports
 
 namespace reprise {
+namespace {
 
-using namespace imports;
+constexpr std::size_t kUuidBytes = 36;
+constexpr std::size_t kVersionAt = 14;
+constexpr std::size_t kNodeAt = 24;  // of the last group
+
+// The last group of an imported session's id of version 4, by which it is recognised.
+std::string node_of(std::string_view uuid) {
+  std::string node;
+  for (std::uint64_t hash = fnv1a(cat("reprise import ", uuid.substr(0, kNodeAt)));
+       node.size() < kUuidBytes - kNodeAt; hash >>= 4U) {
+    node += "0123456789abcdef"[hash & 0xFU];
+  }
+  return node;
+}
+
+}  // namespace
 
 Result<SessionId> imported_id(std::string_view tool, std::string_view id, UuidVersion new_ids) {
   REPRISE_ASSIGN(const BlobHash hash, sha256(cat("reprise import ", tool, ":", id)));
@@ -172,26 +173,27 @@ Result<const SessionInfo*> ImportedMessages::find_listed(const SessionId& id) {
 }
 
 Result<Seq> ImportedMessages::count(const SessionId& id) {
-  REPRISE_ASSIGN(SessionId imported, id_in(store_, tool_, id.str()));
+  REPRISE_ASSIGN(SessionId imported, imports::id_in(store_, tool_, id.str()));
   Seq count;
-  for (int forks = 0; forks <= kForksMax; ++forks) {
-    REPRISE_ASSIGN(const std::optional<Session> present, find_untrashed(store_, imported));
+  for (int forks = 0; forks <= imports::kForksMax; ++forks) {
+    REPRISE_ASSIGN(const std::optional<Session> present, imports::find_untrashed(store_, imported));
     if (!present || present->info.state == SessionState::trashed) {
       break;
     }
     const std::optional<Origin> origin = origin_of(*present);
     if (origin && has_unchanged_messages(*present, *origin)) {
       REPRISE_ASSIGN(const SessionInfo* const info, find_listed(id));
-      if (info != nullptr && is_seen(*present, *info)) {
+      if (info != nullptr && imports::is_seen(*present, *info)) {
         return present->info.head;
       }
     }
-    REPRISE_ASSIGN(const Seq same, count_equal(store_, present->info, source_, id, is_copy));
+    REPRISE_ASSIGN(const Seq same,
+                   imports::count_equal(store_, present->info, source_, id, imports::is_copy));
     if (forks > 0 && same <= count) {
       break;
     }
     count = same;
-    REPRISE_ASSIGN(imported, fork_id_in(store_, tool_, source_, id, count));
+    REPRISE_ASSIGN(imported, imports::fork_id_in(store_, tool_, source_, id, count));
   }
   return count;
 }
