@@ -7,7 +7,6 @@
 #include "export/content.h"
 #include "export/formats.h"
 #include "export/paired.h"
-#include "model/attachment.h"
 
 namespace reprise::exporting {
 namespace {
@@ -111,25 +110,19 @@ class ClaudeWriter final : public PairedWriter {
   }
 
   Result<std::string> question(const Message& message) {
-    std::string content;
-    json::ArrayWriter array(content);
-    for (const Block& block : message.blocks) {
-      if (const auto* text = std::get_if<TextBlock>(&block); text && !text->text.empty()) {
-        array.item();
-        json::append_object(content, "type", "text", "text", text->text);
-      } else if (const auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
-        REPRISE_ASSIGN(const auto media, read_media(job(), *image));
-        if (media) {
-          array.item();
-          json::ObjectWriter(content)
-              .field("type", model::is_pdf(*image) ? "document" : "image")
-              .raw("source", source_of(*media))
+    return content_array(
+        job(), message,
+        [](std::string_view text) {
+          return text.empty() ? "" : json::object_of("type", "text", "text", text);
+        },
+        [](const Media& media) {
+          std::string out;
+          json::ObjectWriter(out)
+              .field("type", media.is_pdf ? "document" : "image")
+              .raw("source", source_of(media))
               .close();
-        }
-      }
-    }
-    array.close();
-    return content;
+          return out;
+        });
   }
 
   static std::string source_of(const Media& media) {

@@ -8,7 +8,6 @@
 #include "export/formats.h"
 #include "export/names.h"
 #include "export/paired.h"
-#include "model/attachment.h"
 #include "store/usage_sum.h"
 
 namespace reprise::exporting {
@@ -119,28 +118,19 @@ class CodexWriter final : public PairedWriter {
   };
   Result<Parts> parts_of(const Message& message) {
     Parts parts;
-    json::ArrayWriter array(parts.content);
-    for (const Block& block : message.blocks) {
-      const auto* image = std::get_if<ImageBlock>(&block);
-      if (image != nullptr && !model::is_pdf(*image)) {
-        REPRISE_ASSIGN(const auto media, read_media(job(), *image));
-        if (media) {
-          array.item();
-          parts.images.push_back(media->data_url());
-          json::ObjectWriter(parts.content)
-              .field("type", "input_image")
-              .field("image_url", parts.images.back())
-              .close();
-        }
-      } else if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
-        array.item();
-        json::ObjectWriter(parts.content)
-            .field("type", "input_text")
-            .field("text", text->text)
-            .close();
-      }
-    }
-    array.close();
+    REPRISE_ASSIGN(parts.content, content_array(
+                                      job(), message,
+                                      [](std::string_view text) {
+                                        return json::object_of("type", "input_text", "text", text);
+                                      },
+                                      [&parts](const Media& media) -> std::string {
+                                        if (media.is_pdf) {
+                                          return "";
+                                        }
+                                        parts.images.push_back(media.data_url());
+                                        return json::object_of("type", "input_image", "image_url",
+                                                               parts.images.back());
+                                      }));
     return parts;
   }
 

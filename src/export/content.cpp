@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/encode.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "export/writer.h"
@@ -72,8 +73,12 @@ std::string Media::data_url() const {
 }
 
 Result<std::optional<Media>> read_media(Job& job, const ImageBlock& image) {
-  Media media{.type = media_type(image.media_type), .base64 = {}, .url = {}, .name = {}};
-  if (model::is_pdf(image)) {
+  Media media{.type = media_type(image.media_type),
+              .base64 = {},
+              .url = {},
+              .name = {},
+              .is_pdf = model::is_pdf(image)};
+  if (media.is_pdf) {
     media.name = model::file_name(image);
   }
   if (image.blob) {
@@ -100,6 +105,27 @@ Result<std::optional<Media>> read_media(Job& job, const ImageBlock& image) {
   }
   media.url = image.url;
   return media;
+}
+
+Result<std::string> content_array(Job& job, const Message& message, const TextElement& of_text,
+                                  const MediaElement& of_media) {
+  std::string out;
+  json::ArrayWriter array(out);
+  for (const Block& block : message.blocks) {
+    std::string element;
+    if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
+      element = of_text(text->text);
+    } else if (const auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
+      REPRISE_ASSIGN(const std::optional<Media> media, read_media(job, *image));
+      element = media ? of_media(*media) : "";
+    }
+    if (!element.empty()) {
+      array.item();
+      out += element;
+    }
+  }
+  array.close();
+  return out;
 }
 
 std::string_view ending_of(std::string_view media_type) {

@@ -94,25 +94,16 @@ class GeminiWriter final : public PairedWriter {
   }
 
   Result<std::string> parts_of(const Message& message) {
-    std::string parts;
-    json::ArrayWriter array(parts);
-    for (const Block& block : message.blocks) {
-      if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
-        array.item();
-        json::append_object(parts, "text", text->text);
-      } else if (const auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
-        REPRISE_ASSIGN(const auto media, read_media(job(), *image));
-        if (media && !media->base64.empty()) {
-          array.item();
-          const std::string data = json::object_of("mimeType", media->type, "data", media->base64);
-          parts += cat("{\"inlineData\":", data, "}");
-        } else if (media) {
-          job().losses.emplace("images that are only linked");
-        }
-      }
-    }
-    array.close();
-    return parts;
+    return content_array(
+        job(), message, [](std::string_view text) { return json::object_of("text", text); },
+        [this](const Media& media) -> std::string {
+          if (media.base64.empty()) {
+            job().losses.emplace("images that are only linked");
+            return "";
+          }
+          const std::string data = json::object_of("mimeType", media.type, "data", media.base64);
+          return cat("{\"inlineData\":", data, "}");
+        });
   }
 
   void append_call(std::string& out, const ToolUseBlock& call, const Outcome& result) {

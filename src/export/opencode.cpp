@@ -131,32 +131,28 @@ class OpencodeWriter final : public PairedWriter {
   }
 
   Result<std::string> question_parts(const Message& message, bool is_synthetic) {
-    std::string parts;
-    json::ArrayWriter array(parts);
-    for (const Block& block : message.blocks) {
-      if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
-        array.item();
-        json::ObjectWriter object = part(parts, question_, "text");
-        object.field("text", text->text);
-        if (is_synthetic) {
-          object.field("synthetic", true);
-        }
-        object.close();
-      } else if (const auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
-        REPRISE_ASSIGN(const auto media, read_media(job(), *image));
-        if (media) {
-          array.item();
-          part(parts, question_, "file")
-              .field("mime", media->type)
+    return content_array(
+        job(), message,
+        [&](std::string_view text) {
+          std::string out;
+          json::ObjectWriter object = part(out, question_, "text");
+          object.field("text", text);
+          if (is_synthetic) {
+            object.field("synthetic", true);
+          }
+          object.close();
+          return out;
+        },
+        [this](const Media& media) {
+          std::string out;
+          part(out, question_, "file")
+              .field("mime", media.type)
               .field("filename",
-                     media->name.empty() ? cat("image.", ending_of(media->type)) : media->name)
-              .field("url", media->data_url())
+                     media.name.empty() ? cat("image.", ending_of(media.type)) : media.name)
+              .field("url", media.data_url())
               .close();
-        }
-      }
-    }
-    array.close();
-    return parts;
+          return out;
+        });
   }
 
   static std::string state(const ToolUseBlock& call, const Outcome& result, Time begin, Time end) {

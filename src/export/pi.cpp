@@ -119,25 +119,16 @@ class PiWriter final : public PairedWriter {
   }
 
   Result<std::string> question(const Message& message) {
-    std::string content;
-    json::ArrayWriter array(content);
-    for (const Block& block : message.blocks) {
-      if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
-        array.item();
-        json::append_object(content, "type", "text", "text", text->text);
-      } else if (const auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
-        REPRISE_ASSIGN(const auto media, read_media(job(), *image));
-        if (media && media->type.starts_with("image/") && !media->base64.empty()) {
-          array.item();
-          json::append_object(content, "type", "image", "data", media->base64, "mimeType",
-                              media->type);
-        } else if (media) {
-          job().losses.emplace("documents, and images that are only linked");
-        }
-      }
-    }
-    array.close();
-    return content;
+    return content_array(
+        job(), message,
+        [](std::string_view text) { return json::object_of("type", "text", "text", text); },
+        [this](const Media& media) -> std::string {
+          if (!media.type.starts_with("image/") || media.base64.empty()) {
+            job().losses.emplace("documents, and images that are only linked");
+            return "";
+          }
+          return json::object_of("type", "image", "data", media.base64, "mimeType", media.type);
+        });
   }
 
   // pi does not start without usage.

@@ -9,7 +9,6 @@
 #include "export/content.h"
 #include "export/formats.h"
 #include "export/paired.h"
-#include "model/attachment.h"
 
 namespace reprise::exporting {
 namespace {
@@ -96,25 +95,18 @@ class TrainingWriter final : public PairedWriter {
 
   // A string, or an array of parts if there are images; "" if there is no content.
   Result<std::string> content(const Message& message) {
-    std::string parts;
-    json::ArrayWriter array(parts);
     bool has_images = false;
-    for (const Block& block : message.blocks) {
-      const auto* image = std::get_if<ImageBlock>(&block);
-      if (image != nullptr && !model::is_pdf(*image)) {
-        REPRISE_ASSIGN(const auto media, read_media(job(), *image));
-        if (media) {
-          has_images = true;
-          array.item();
-          parts += cat(R"({"type":"image_url","image_url":{"url":)",
-                       json::quoted(media->data_url()), "}}");
-        }
-      } else if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
-        array.item();
-        json::append_object(parts, "type", "text", "text", text->text);
-      }
-    }
-    array.close();
+    REPRISE_ASSIGN(
+        std::string parts,
+        content_array(
+            job(), message,
+            [](std::string_view text) { return json::object_of("type", "text", "text", text); },
+            [&has_images](const Media& media) {
+              has_images = has_images || !media.is_pdf;
+              return media.is_pdf ? ""
+                                  : cat(R"({"type":"image_url","image_url":{"url":)",
+                                        json::quoted(media.data_url()), "}}");
+            }));
     const std::string text = plain_text(message);
     return has_images ? parts : (text.empty() ? "" : json::quoted(text));
   }
