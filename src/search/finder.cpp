@@ -20,7 +20,7 @@ struct Finder::Columns {
   store::Column source;
   store::Column session_id;
   store::Column hidden;
-  store::Column is_unique;
+  store::Column has_unique_short_id;
 };
 
 // The first candidates in the order of keys, as a heap with the last one on top.
@@ -101,17 +101,15 @@ Result<> Finder::search_run(const Run& run, TopCandidates& top) {
   }
   REPRISE_ASSIGN(const std::string* const expression, expression_for(run.shard));
   const std::string table = words_table(run.shard);
-  // With counts, there are many more candidates than hits: their ids are compared later.
-  const std::string extra_columns =
-      query_.with_counts ? cat("0 AS is_unique, reprise_counts(", table, ") AS counts")
-                         : "NOT EXISTS (SELECT 1 FROM sessions AS o WHERE o.source = s.source"
-                           " AND o.short_id = s.short_id AND o.key <> s.key) AS is_unique";
+  const std::string counts =
+      query_.with_counts ? cat(", reprise_counts(", table, ") AS counts") : "";
   REPRISE_ASSIGN(
       auto rows,
       db_.query(
           cat("SELECT d.id AS id, d.session AS session, d.seq AS seq, d.time_ms AS time_ms,"
-              " d.bytes AS bytes, s.source AS source, s.id AS session_id, s.hidden AS hidden, ",
-              extra_columns, " FROM ", table, " CROSS JOIN docs AS d ON d.id = ? + ", table,
+              " d.bytes AS bytes, s.source AS source, s.id AS session_id, s.hidden AS hidden,"
+              " s.has_unique_short_id AS has_unique_short_id",
+              counts, " FROM ", table, " CROSS JOIN docs AS d ON d.id = ? + ", table,
               ".rowid LEFT JOIN sessions AS s ON s.key = d.session WHERE ", table, " MATCH ? AND ",
               table, ".rowid BETWEEN ? AND ? ORDER BY ", table, ".rowid DESC"),
           document_id(run.shard, 0), *expression, run.first, last));
@@ -123,7 +121,7 @@ Result<> Finder::search_run(const Run& run, TopCandidates& top) {
                         .source = rows.column("source"),
                         .session_id = rows.column("session_id"),
                         .hidden = rows.column("hidden"),
-                        .is_unique = rows.column("is_unique")};
+                        .has_unique_short_id = rows.column("has_unique_short_id")};
   while (true) {
     REPRISE_ASSIGN(const bool row, rows.step());
     if (!row) {
@@ -235,7 +233,7 @@ bool Finder::take(const Run& run, const sqlite::Statement& row, const Columns& c
     IndexedSession& indexed = session->second;
     indexed.source = row.integer(columns.source);
     row.text(columns.session_id, indexed.id);
-    indexed.has_unique_short_id = row.integer(columns.is_unique) != 0;
+    indexed.has_unique_short_id = row.integer(columns.has_unique_short_id) != 0;
   }
   if (query_.with_counts) {
     candidate.counts = row.bytes("counts");

@@ -35,7 +35,7 @@ struct Candidate {
 struct IndexedSession {
   std::int64_t source = 0;
   std::string id;
-  bool has_unique_short_id = false;  // in its source; false if unknown
+  bool has_unique_short_id = false;  // in its source; may be false after another was removed
 };
 
 class Finder {

@@ -145,6 +145,7 @@ class Hits {
     while (true) {
       REPRISE_ASSIGN(const std::vector<Candidate> found, merging().next(count));
       REPRISE_ASSIGN(MaybeHits hits, verify(found));
+      page.hits.reserve(std::min(query_.limit, page.hits.size() + found.size()));
       for (std::size_t i = 0; i < found.size(); ++i) {
         std::optional<SearchHit>& hit = hits[i];
         if (hit && page.hits.size() == query_.limit) {
@@ -294,18 +295,10 @@ class Hits {
     if (found.session.state == SessionState::trashed) {
       return std::nullopt;
     }
-    const auto key = key_of(candidate);
-    auto cached = sessions_.find(key);
-    if (cached == sessions_.end()) {
-      REPRISE_ASSIGN(std::string brief, found.has_unique_short_id ? short_id(owner.id)
-                                                                  : short_id_of(candidate, owner));
-      cached = sessions_
-                   .emplace(key, CachedSession{std::move(found.session), std::move(brief),
-                                               owner.source, Seq{}})
-                   .first;
-    }
-    const std::optional<CachedSession>& session = cached->second;
-    return session ? hit_of(candidate, *session, found.message) : std::nullopt;
+    REPRISE_ASSIGN(std::string brief,
+                   found.has_unique_short_id ? short_id(owner.id) : short_id_of(candidate, owner));
+    return hit_of(candidate, {std::move(found.session), std::move(brief), owner.source, Seq{}},
+                  found.message);
   }
 
   // Nearby messages of one session are read together.
@@ -360,7 +353,7 @@ class Hits {
   }
 
   // nullopt if the text does not match.
-  std::optional<SearchHit> hit_of(const Candidate& candidate, const CachedSession& session,
+  std::optional<SearchHit> hit_of(const Candidate& candidate, CachedSession session,
                                   const Message& message) const {
     const Texts texts = texts_of(message);
     if (!candidate.is_certain && !has_phrases(texts, phrases_, query_.only)) {
@@ -368,8 +361,8 @@ class Hits {
     }
     Snippet snippet = snippet_of(texts, phrases_, query_.only);
     return SearchHit{.source = session.source,
-                     .session = session.info,
-                     .short_id = session.short_id,
+                     .session = std::move(session.info),
+                     .short_id = std::move(session.short_id),
                      .seq = message.seq,
                      .role = message.role,
                      .time = Time(std::chrono::milliseconds(candidate.key.time_ms)),

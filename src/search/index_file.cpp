@@ -16,7 +16,7 @@ using sqlite::Connection;
 using sqlite::OpenMode;
 
 constexpr std::int64_t kApplicationId = 0x52505349;  // "RPSI"
-constexpr std::int64_t kVersion = 8;
+constexpr std::int64_t kVersion = 9;
 constexpr std::chrono::milliseconds kBusy{10'000};
 
 constexpr std::string_view kTables = R"(
@@ -28,6 +28,7 @@ CREATE TABLE sessions(
   updated_us INTEGER NOT NULL, first INTEGER NOT NULL, next INTEGER NOT NULL,
   tail INTEGER NOT NULL, fingerprint INTEGER NOT NULL, folder INTEGER NOT NULL, hidden INTEGER NOT NULL,
   revision INTEGER NOT NULL,
+  has_unique_short_id INTEGER NOT NULL,
   UNIQUE(source, id));
 CREATE INDEX sessions_by_short_id ON sessions(source, short_id);
 CREATE INDEX sessions_by_origin ON sessions(source, origin) WHERE origin <> '';

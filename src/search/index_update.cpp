@@ -169,11 +169,16 @@ Result<> IndexUpdate::plan_session(const Listed& session) {
 // Call in a transaction. Trashed sessions have rows, too, so that they need not be listed again.
 Result<> IndexUpdate::add_session(const Listed& session, std::int64_t first) {
   sqlite::Connection& db = index_.db();
+  const std::string brief = short_id(session.id);
+  REPRISE_TRY(
+      db.run("UPDATE sessions SET has_unique_short_id = 0 WHERE source = ? AND short_id = ?",
+             source_row_, brief));
   REPRISE_TRY(
       db.run("INSERT INTO sessions(source, id, short_id, origin, head, updated_us, first, next,"
-             " tail, fingerprint, folder, hidden, revision)"
-             " VALUES(?, ?, ?, ?, -1, 0, ?, ?, 0, 0, ?, ?, 0)",
-             source_row_, session.id.str(), short_id(session.id),
+             " tail, fingerprint, folder, hidden, revision, has_unique_short_id)"
+             " VALUES(?1, ?2, ?3, ?4, -1, 0, ?5, ?6, 0, 0, ?7, ?8, 0,"
+             " NOT EXISTS (SELECT 1 FROM sessions WHERE source = ?1 AND short_id = ?3))",
+             source_row_, session.id.str(), brief,
              session.forked_from ? session.forked_from->session.str() : std::string(), first, first,
              session.folder, std::int64_t{session.hidden ? 1 : 0}));
   if (!session.hidden) {

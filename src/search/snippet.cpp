@@ -133,14 +133,18 @@ bool is_blank(char c) {
 
 // Appends on one line, with runs of blanks collapsed.
 void append_line(std::string& out, std::string_view text) {
-  for (const auto* at = text.begin(); at != text.end();) {
-    const auto* const blank = std::find_if(at, text.end(), is_blank);
-    out.append(at, blank);
-    if (blank != text.end() && !out.ends_with(' ')) {
-      out += ' ';
+  bool is_after_blank = out.ends_with(' ');
+  std::size_t begin = 0;  // of what is appended as it is
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool blank = is_blank(text[at]);
+    if (blank && (is_after_blank || text[at] != ' ')) {
+      out += text.substr(begin, at - begin);
+      out += is_after_blank ? "" : " ";
+      begin = at + 1;
     }
-    at = std::find_if_not(blank, text.end(), is_blank);
+    is_after_blank = blank;
   }
+  out += text.substr(begin);
 }
 
 std::vector<SearchPiece> cut(std::string_view text, const std::vector<Mark>& marks) {

@@ -625,6 +625,11 @@ TEST(SearchHits, HaveUniqueShortIds) {
 TEST_F(SearchFileTest, LengthensAmbiguousShortIds) {
   add("01990000-0000-7000-8000-aaaaaaaa1234", {user("a word")});
   add("01990000-0000-7000-8000-bbbbbbbb1235", {user("a word")});
+  const SearchPage before = page({.terms = must(parse_search("word"))});
+  ASSERT_EQ(before.hits.size(), 2U);
+  for (const SearchHit& hit : before.hits) {
+    EXPECT_EQ(hit.short_id, short_id(hit.session.id));
+  }
   add("01990000-0000-7000-8000-aaaaaaaaffff", {user("other")});
   for (const SearchOrder order : {SearchOrder::newest, SearchOrder::relevance}) {
     const SearchPage found = page({.terms = must(parse_search("word")), .order = order});

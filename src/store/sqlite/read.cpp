@@ -264,6 +264,7 @@ Result<std::vector<SessionRange>> find_session_ranges(
   REPRISE_ASSIGN(Statement row, connection.query(sql, ids));
   const std::string file = connection.name();
   std::vector<SessionRange> rows;
+  rows.reserve(messages.size());
   REPRISE_TRY(row.each([&] {
     InfoRow read = read_info(row, file);
     if (read.info && !read.damage) {
