@@ -79,8 +79,8 @@ Result<> Batch::write_last() {
 
 Result<> Batch::merge_large() {
   while (true) {
-    REPRISE_ASSIGN(const bool more, writer_.merge_large());
-    if (!more) {
+    REPRISE_ASSIGN(const bool has_more, writer_.merge_large());
+    if (!has_more) {
       return {};
     }
     REPRISE_TRY(checkpoint_if_long());

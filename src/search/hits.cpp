@@ -208,9 +208,10 @@ class Hits {
     }
     double parts = source_at_.empty() ? 0 : 1;
     for (WordIndex* const words : words_) {
-      REPRISE_ASSIGN(const std::vector<double> there, words->word_densities(store_query()));
-      for (std::size_t i = 0; i < std::min(there.size(), densities.size()); ++i) {
-        densities[i] += there[i];
+      REPRISE_ASSIGN(const std::vector<double> store_densities,
+                     words->word_densities(store_query()));
+      for (std::size_t i = 0; i < std::min(store_densities.size(), densities.size()); ++i) {
+        densities[i] += store_densities[i];
       }
       ++parts;
     }

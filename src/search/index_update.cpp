@@ -26,9 +26,9 @@ Result<std::int64_t> find_source(sqlite::Connection& db, std::string_view url) {
 Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source) {
   const std::string token = change_token(source.url);
   REPRISE_ASSIGN(
-      const std::int64_t same,
+      const std::int64_t count,
       db.integer("SELECT count(*) FROM sources WHERE url = ? AND mark = ?", source.url, token));
-  return !token.empty() && same == 1;
+  return !token.empty() && count == 1;
 }
 
 IndexUpdate::IndexUpdate(IndexFile& index, const SearchSource& source,

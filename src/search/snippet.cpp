@@ -90,7 +90,7 @@ std::size_t distinct(std::span<const Mark> marks) {
 // The first mark of the window that contains the most distinct phrases.
 std::size_t best_mark(const std::vector<Mark>& marks) {
   std::size_t best = 0;
-  std::size_t most = 0;
+  std::size_t count_max = 0;
   std::size_t end = 0;
   for (std::size_t i = 0; i < marks.size(); ++i) {
     while (end < marks.size() && marks[end].end <= marks[i].begin + kWindow - kBefore) {
@@ -100,8 +100,8 @@ std::size_t best_mark(const std::vector<Mark>& marks) {
     // More than a few marks in one window are repetitions.
     const std::size_t count =
         distinct(std::span(marks).subspan(i, std::min<std::size_t>(end - i, 64)));
-    if (count > most) {
-      most = count;
+    if (count > count_max) {
+      count_max = count;
       best = i;
     }
   }
@@ -217,7 +217,7 @@ Snippet snippet_of(const Texts& texts, const std::vector<Phrase>& phrases,
                    std::optional<SearchPart> only) {
   Snippet best;
   std::vector<Mark> best_marks;
-  std::size_t most = 0;
+  std::size_t count_max = 0;
   const Marker marker(phrases);
   for (std::size_t i = 0; i < kParts; ++i) {
     const auto part = static_cast<SearchPart>(i);
@@ -226,8 +226,8 @@ Snippet snippet_of(const Texts& texts, const std::vector<Phrase>& phrases,
     }
     std::vector<Mark> marks = marker.marks_in(texts.parts.at(i));
     const std::size_t count = distinct(marks);
-    if (count > most || texts.parts.at(static_cast<std::size_t>(best.part)).empty()) {
-      most = count;
+    if (count > count_max || texts.parts.at(static_cast<std::size_t>(best.part)).empty()) {
+      count_max = count;
       best.part = part;
       best_marks = std::move(marks);
     }

@@ -260,33 +260,33 @@ class Import {
 
   // A session that was renamed in the tool, and not in the store.
   Result<> take_title(const SessionId& id) {
-    REPRISE_ASSIGN(const Session there, get(source_, info_.id));
+    REPRISE_ASSIGN(const Session foreign, get(source_, info_.id));
     REPRISE_ASSIGN(const Session present, get(target_, id));
     const auto origin = origin_of(present);
-    if (!origin || origin->title == there.info.title ||
-        present.info.title != stored_title(there.info, origin->title)) {
+    if (!origin || origin->title == foreign.info.title ||
+        present.info.title != stored_title(foreign.info, origin->title)) {
       return {};
     }
-    const std::string title = stored_title(there.info, there.info.title);
+    const std::string title = stored_title(foreign.info, foreign.info.title);
     REPRISE_TRY(target_.update(id, {.title = title}));
-    return change_origin(id, [&](Origin& noted) { noted.title = there.info.title; });
+    return change_origin(id, [&](Origin& noted) { noted.title = foreign.info.title; });
   }
 
   // Imports the original files and returns true if all messages are stored and the session has no
   // others; else returns false.
   Result<bool> note_complete(const SessionId& id, bool is_seen) {
-    REPRISE_ASSIGN(const Session there, get(source_, info_.id));
+    REPRISE_ASSIGN(const Session foreign, get(source_, info_.id));
     REPRISE_ASSIGN(const Session present, get(target_, id));
-    if (present.info.head != there.info.head) {
+    if (present.info.head != foreign.info.head) {
       return false;
     }
     REPRISE_TRY(import_originals(source_, info_.id, target_, id));
-    REPRISE_ASSIGN(const Usage stored, usage_of(present, there.info));
+    REPRISE_ASSIGN(const Usage stored, usage_of(present, foreign.info));
     REPRISE_TRY(change_origin(id, [&](Origin& origin) {
       origin.head = present.info.head;
       origin.updated_at = present.info.updated_at;
-      origin.title = there.info.title;
-      origin.usage = store::usage_beyond(there.usage, stored);
+      origin.title = foreign.info.title;
+      origin.usage = store::usage_beyond(foreign.usage, stored);
       if (origin.usage) {
         origin.usage->request_id = request_id_of_session(tool_, info_.id.str());
       }
@@ -299,13 +299,13 @@ class Import {
 
   // The usage of the stored messages, including those shared with other sessions, except those that
   // the tool counts elsewhere.
-  Result<Usage> usage_of(const Session& present, const SessionInfo& there) {
+  Result<Usage> usage_of(const Session& present, const SessionInfo& foreign) {
     if (!present.info.forked_from) {
       return present.usage;
     }
     Usage sum;
     store::CountedRequests counted;
-    const ReadRange own{.from = there.forked_from ? there.forked_from->at : Seq{}};
+    const ReadRange own{.from = foreign.forked_from ? foreign.forked_from->at : Seq{}};
     REPRISE_TRY(target_.read(present.info.id, own, [&](const Message& message) {
       store::count_usage(sum, counted, message);
       return Flow::proceed;
@@ -347,14 +347,14 @@ class Import {
       if (!copy || (is_trashed && !is_branch(info_))) {
         continue;
       }
-      REPRISE_ASSIGN(const Seq same,
+      REPRISE_ASSIGN(const Seq equal_count,
                      count_equal(target_, copy->info, view_, info_.id, std::equal_to()));
-      if (same == session->info.head) {
+      if (equal_count == session->info.head) {
         return true;  // rewound after it was imported
       }
-      if (same > shared && !is_trashed) {
+      if (equal_count > shared && !is_trashed) {
         parent = candidate;
-        shared = same;
+        shared = equal_count;
       }
     }
     REPRISE_TRY(shared.value == 0 ? Result<>() : forking->fork(parent, shared, *session));
@@ -404,7 +404,7 @@ bool may_be_concurrent(const Error& error) {
 }
 
 // The sessions `listed` are imported on their own.
-Result<ImportedSession> import_one(const ForeignSessions& all, const SessionIds& listed,
+Result<ImportedSession> import_one(const ForeignSessions& foreign, const SessionIds& listed,
                                    Store& target, const SessionInfo& info,
                                    const std::stop_token& stop) {
   if (!target.capabilities().messages) {
@@ -412,9 +412,9 @@ Result<ImportedSession> import_one(const ForeignSessions& all, const SessionIds&
   }
   for (int attempt = 1;; ++attempt) {
     auto imported =
-        all.tool == kOwnExports
-            ? copy_own(all.source, target, info.id, stop)
-            : Import(all.source, all.tool, target, info, stop).run_with_branches(listed);
+        foreign.tool == kOwnExports
+            ? copy_own(foreign.source, target, info.id, stop)
+            : Import(foreign.source, foreign.tool, target, info, stop).run_with_branches(listed);
     if (imported || attempt == kAttemptsMax || !may_be_concurrent(imported.error())) {
       return imported;
     }
@@ -449,18 +449,18 @@ Result<ImportedSession> import_session(Source& source, std::string_view tool, St
   return import_one({source, tool, {}}, {}, target, info, stop);
 }
 
-void import_sessions(const ForeignSessions& all, Store& target, const ImportSink& done,
+void import_sessions(const ForeignSessions& foreign, Store& target, const ImportSink& done,
                      const std::stop_token& stop) {
   struct Running {
     const SessionInfo* info;
     std::future<Result<ImportedSession>> imported;
   };
   SessionIds listed;
-  for (const SessionInfo& info : all.sessions) {
+  for (const SessionInfo& info : foreign.sessions) {
     listed.insert(info.id.str());
   }
   std::deque<Running> running;
-  const std::size_t at_once = all.source.capabilities().parallel_reads ? kImportsAtOnce : 1;
+  const std::size_t at_once = foreign.source.capabilities().parallel_reads ? kImportsAtOnce : 1;
   const auto wait_for_first = [&] {
     const auto imported = running.front().imported.get();
     if (!stop.stop_requested()) {
@@ -468,7 +468,7 @@ void import_sessions(const ForeignSessions& all, Store& target, const ImportSink
     }
     running.pop_front();
   };
-  for (const SessionInfo& info : all.sessions) {
+  for (const SessionInfo& info : foreign.sessions) {
     const auto shares = [](const SessionInfo& session) { return session.forked_from.has_value(); };
     while (running.size() >= at_once ||
            (!running.empty() && (shares(info) || shares(*running.back().info)))) {
@@ -479,7 +479,7 @@ void import_sessions(const ForeignSessions& all, Store& target, const ImportSink
     }
     // Deferred where no thread can be created.
     running.push_back({&info, std::async(std::launch::async | std::launch::deferred, [&] {
-                         return import_one(all, listed, target, info, stop);
+                         return import_one(foreign, listed, target, info, stop);
                        })});
   }
   while (!running.empty()) {

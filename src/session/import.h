@@ -84,7 +84,7 @@ struct ForeignSessions {
 // Calls import_session() for each, a fork after all sessions listed before it; sub-agents that are
 // among them are not imported with their sessions. Three in parallel if
 // the source has parallel_reads: others are read while one is written.
-void import_sessions(const ForeignSessions& all, Store& target, const ImportSink& done,
+void import_sessions(const ForeignSessions& foreign, Store& target, const ImportSink& done,
                      const std::stop_token& stop = {});
 
 // Restores an archived session to active or closed. Later imports do not archive it again.

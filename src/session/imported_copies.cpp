@@ -81,17 +81,18 @@ Result<std::optional<Session>> find_untrashed(Source& store, SessionId& id) {
 
 Result<Seq> count_equal(Source& store, const SessionInfo& present, Source& source,
                         const SessionId& foreign, const MessageComparison& is_equal) {
-  Seq same;
+  Seq equal_count;
   bool differs = false;
-  while (!differs && same < present.head) {
-    const ReadRange range{.from = same, .to = std::min(present.head, same.next(kComparedAtOnce))};
+  while (!differs && equal_count < present.head) {
+    const ReadRange range{.from = equal_count,
+                          .to = std::min(present.head, equal_count.next(kComparedAtOnce))};
     REPRISE_ASSIGN(const std::vector<Message> ours, read_all(store, present.id, range));
     REPRISE_ASSIGN(const std::vector<Message> theirs, read_all(source, foreign, range));
     const auto end = std::ranges::mismatch(ours, theirs, is_equal).in1 - ours.begin();
     differs = end < range.to.value - range.from.value;
-    same = same.next(end);
+    equal_count = equal_count.next(end);
   }
-  return same;
+  return equal_count;
 }
 
 Result<std::vector<std::uint64_t>> hash_texts(Source& source, const SessionId& id) {
@@ -187,12 +188,12 @@ Result<Seq> ImportedMessages::count(const SessionId& id) {
         return present->info.head;
       }
     }
-    REPRISE_ASSIGN(const Seq same,
+    REPRISE_ASSIGN(const Seq equal_count,
                    imports::count_equal(store_, present->info, source_, id, imports::is_copy));
-    if (forks > 0 && same <= count) {
+    if (forks > 0 && equal_count <= count) {
       break;
     }
-    count = same;
+    count = equal_count;
     REPRISE_ASSIGN(imported, imports::fork_id_in(store_, tool_, source_, id, count));
   }
   return count;

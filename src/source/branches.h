@@ -51,18 +51,18 @@ Result<Session> session_of_branch(Session session, const NamedBranch& named);
 class BranchMessages {
  public:
   // `used` is the current branch, which must outlive it; `named` is null for this one.
-  BranchMessages(const Tree& tree, const Branch& used, const NamedBranch* named)
-      : used_(used),
-        shared_(named == nullptr ? used.size() : named->branch.shared),
-        own_(named == nullptr ? Branch() : tree.own_messages(named->branch, used)) {}
+  BranchMessages(const Tree& tree, const Branch& current, const NamedBranch* named)
+      : current_(current),
+        shared_(named == nullptr ? current.size() : named->branch.shared),
+        own_(named == nullptr ? Branch() : tree.own_messages(named->branch, current)) {}
 
   std::size_t size() const { return shared_ + own_.size(); }
   std::span<const std::uint32_t> message(std::size_t index) const {
-    return index < shared_ ? used_.message(index) : own_.message(index - shared_);
+    return index < shared_ ? current_.message(index) : own_.message(index - shared_);
   }
 
  private:
-  const Branch& used_;
+  const Branch& current_;
   std::size_t shared_;
   Branch own_;
 };

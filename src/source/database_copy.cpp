@@ -105,11 +105,11 @@ void for_each_row(Result<sqlite::Statement> rows, std::string_view where, ReadRe
     return add_damage(report, {std::string(where), rows.error().message, ""});
   }
   for (;;) {
-    const auto more = rows->step();
-    if (!more) {
-      return add_damage(report, {std::string(where), more.error().message, ""});
+    const auto has_row = rows->step();
+    if (!has_row) {
+      return add_damage(report, {std::string(where), has_row.error().message, ""});
     }
-    if (!*more) {
+    if (!*has_row) {
       return;
     }
     each(*rows);

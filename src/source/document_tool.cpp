@@ -181,10 +181,9 @@ Result<std::shared_ptr<const std::string>> read_document(const fs::path& file) {
   if (state.bytes > kDocumentBytesMax) {
     return fail(Code::corrupt, cat("larger than ", kDocumentBytesMax >> 20U, " MiB"));
   }
-  auto text = std::make_shared<std::string>(static_cast<std::size_t>(state.bytes), '\0');
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), *text, 0, file));
-  text->resize(got);
-  return text;
+  REPRISE_ASSIGN(std::string text,
+                 read_range(fd.get(), 0, static_cast<std::size_t>(state.bytes), file));
+  return std::make_shared<const std::string>(std::move(text));
 }
 
 Result<std::shared_ptr<const std::string>> read_json_document(const fs::path& file,

@@ -26,7 +26,7 @@ bool is_json_blank(char c) {
 class ValueEnd {
  public:
   // Whether the value ends within these bytes; `used` is then how many of them belong to it.
-  bool ends_in(std::string_view bytes, std::size_t& used) {
+  bool ends_in(std::string_view bytes, std::size_t& consumed) {
     std::size_t i = 0;
     while (i < bytes.size()) {
       if (is_in_string_) {
@@ -39,7 +39,7 @@ class ValueEnd {
       } else if (c == '{' || c == '[') {
         ++depth_;
       } else if ((c == '}' || c == ']') && --depth_ <= 0) {
-        used = i;
+        consumed = i;
         return true;
       }
     }
@@ -86,16 +86,17 @@ Result<bool> ElementReader::fill(std::size_t from) {
   }
   const std::size_t before = buffer_.size();
   buffer_.resize(before + kPieceBytes);
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd_, std::span(buffer_).subspan(before),
-                                                at_ + static_cast<std::int64_t>(before), file_));
-  buffer_.resize(before + got);
-  return got > 0;
+  REPRISE_ASSIGN(const std::size_t bytes_read,
+                 read_at(fd_, std::span(buffer_).subspan(before),
+                         at_ + static_cast<std::int64_t>(before), file_));
+  buffer_.resize(before + bytes_read);
+  return bytes_read > 0;
 }
 
 Result<bool> ElementReader::has(std::size_t at) {
   while (at >= buffer_.size()) {
-    REPRISE_ASSIGN(const bool more, fill(0));
-    if (!more) {
+    REPRISE_ASSIGN(const bool has_more, fill(0));
+    if (!has_more) {
       return false;
     }
   }
@@ -107,16 +108,16 @@ Result<std::size_t> ElementReader::end_of(std::size_t from) {
   ValueEnd value;
   std::size_t seen = from;
   for (;;) {
-    std::size_t used = 0;
-    if (value.ends_in(std::string_view(buffer_).substr(begin_ + seen), used)) {
-      return seen + used - from > kElementBytesMax ? 0 : seen + used;
+    std::size_t consumed = 0;
+    if (value.ends_in(std::string_view(buffer_).substr(begin_ + seen), consumed)) {
+      return seen + consumed - from > kElementBytesMax ? 0 : seen + consumed;
     }
     seen = buffer_.size() - begin_;
     if (seen - from > kElementBytesMax) {
       return 0;
     }
-    REPRISE_ASSIGN(const bool more, fill(begin_));
-    if (!more) {
+    REPRISE_ASSIGN(const bool has_more, fill(begin_));
+    if (!has_more) {
       return 0;
     }
   }
@@ -145,8 +146,8 @@ Result<bool> ElementReader::skip_to_element(ReadReport& report) {
     has_started_ = has_started_ || c == '[';
     ++begin_;
     if (begin_ > kPieceBytes && begin_ == buffer_.size()) {
-      REPRISE_ASSIGN(const bool more, fill(begin_));
-      (void)more;  // has() checks
+      REPRISE_ASSIGN(const bool has_more, fill(begin_));
+      (void)has_more;  // has() checks
     }
   }
 }
@@ -178,8 +179,8 @@ Result<bool> ElementReader::skip_damage(ReadReport& report) {
     if (next == std::string::npos) {
       // The key may span two pieces.
       begin_ = std::max(begin_, buffer_.size() - std::min(buffer_.size(), 2 * kFirstKeyMax));
-      REPRISE_ASSIGN(const bool more, fill(begin_));
-      if (!more) {
+      REPRISE_ASSIGN(const bool has_more, fill(begin_));
+      if (!has_more) {
         break;
       }
       continue;
@@ -267,8 +268,8 @@ Result<> for_each_element(int fd, const std::filesystem::path& file, std::string
   ElementReader reader(fd, file, member);
   Element element;
   for (;;) {
-    REPRISE_ASSIGN(const bool more, reader.next(element, report));
-    if (!more || each(element) == Flow::stop) {
+    REPRISE_ASSIGN(const bool has_more, reader.next(element, report));
+    if (!has_more || each(element) == Flow::stop) {
       return {};
     }
   }

@@ -89,9 +89,9 @@ class ExportTool final : public Tool {
 
   Result<> index(std::size_t number) {
     const Download::Part& part = download_->parts()[number];
-    std::string beginning(kFormBytes, '\0');
-    REPRISE_ASSIGN(const std::size_t got, read_at(part.fd.get(), beginning, 0, part.file));
-    has_lines_.push_back(is_of_lines(form_, std::string_view(beginning).substr(0, got)));
+    REPRISE_ASSIGN(const std::string beginning,
+                   read_range(part.fd.get(), 0, kFormBytes, part.file));
+    has_lines_.push_back(is_of_lines(form_, beginning));
     if (has_lines_.back()) {
       return form_.lines.each(part.fd.get(), {part.file}, report_, [&](const LinesElement& lines) {
         add(lines.text, {number, lines.at, lines.bytes});
@@ -115,9 +115,9 @@ class ExportTool final : public Tool {
         text = text ? text : element.text;
       }));
     } else {
-      std::string bytes(static_cast<std::size_t>(position.bytes), '\0');
-      REPRISE_ASSIGN(const std::size_t got, read_at(part.fd.get(), bytes, position.at, part.file));
-      bytes.resize(got);
+      REPRISE_ASSIGN(std::string bytes,
+                     read_range(part.fd.get(), position.at,
+                                static_cast<std::size_t>(position.bytes), part.file));
       text = std::make_shared<const std::string>(std::move(bytes));
     }
     return text && is_json_object(*text)

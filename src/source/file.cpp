@@ -110,9 +110,9 @@ Result<Fd> open_unpacked(const fs::path& file, ReadReport& report) {
   REPRISE_ASSIGN(Fd unpacked, open_file(copy, O_RDWR | O_CREAT | O_EXCL, 0600));
   std::int64_t at = 0;
   const auto read = [&](std::span<char> into) -> Result<std::size_t> {
-    REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), into, at, file));
-    at += static_cast<std::int64_t>(got);
-    return got;
+    REPRISE_ASSIGN(const std::size_t bytes_read, read_at(fd.get(), into, at, file));
+    at += static_cast<std::int64_t>(bytes_read);
+    return bytes_read;
   };
   std::int64_t written = 0;
   const auto write = [&](std::string_view bytes) -> Result<> {
@@ -130,12 +130,20 @@ Result<Fd> open_unpacked(const fs::path& file, ReadReport& report) {
   return unpacked;
 }
 
+Result<std::string> read_range(int fd, std::int64_t at, std::size_t count, const fs::path& file) {
+  std::string bytes;
+  Result<std::size_t> size = 0U;
+  bytes.resize_and_overwrite(count, [&](char* data, std::size_t capacity) {
+    size = read_at(fd, {data, capacity}, at, file);
+    return size.value_or(0);
+  });
+  REPRISE_TRY(size);
+  return bytes;
+}
+
 Result<std::string> read_beginning(const fs::path& file, std::size_t bytes_max) {
   REPRISE_ASSIGN(const Fd fd, open_foreign(file));
-  std::string bytes(bytes_max, '\0');
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, 0, file));
-  bytes.resize(got);
-  return bytes;
+  return read_range(fd.get(), 0, bytes_max, file);
 }
 
 Result<FileState> state_of_file(const fs::path& file) {

@@ -17,6 +17,9 @@ bool is_compressed(const std::filesystem::path& file);  // by its name, ".zst"
 // unpacked is reported as damage.
 Result<Fd> open_unpacked(const std::filesystem::path& file, ReadReport& report);
 
+// The bytes [at, at + count) of an open file, or fewer at its end.
+Result<std::string> read_range(int fd, std::int64_t at, std::size_t count,
+                               const std::filesystem::path& file);
 // The first bytes of a file, at most `bytes_max`.
 Result<std::string> read_beginning(const std::filesystem::path& file, std::size_t bytes_max);
 

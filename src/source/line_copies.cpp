@@ -58,12 +58,12 @@ std::optional<Time> continuation(const JsonlTool& tool, const Copy& copy, const 
 }
 
 bool is_older(const JsonlTool& tool, const Copy& copy, const Copy& other) {
-  const std::optional<Time> own = continuation(tool, copy, other);
-  const std::optional<Time> others = continuation(tool, other, copy);
-  if (!own || !others) {
-    return !own && (others || copy.nodes.size() < other.nodes.size());
+  const std::optional<Time> own_time = continuation(tool, copy, other);
+  const std::optional<Time> other_time = continuation(tool, other, copy);
+  if (!own_time || !other_time) {
+    return !own_time && (other_time || copy.nodes.size() < other.nodes.size());
   }
-  return *own > *others;
+  return *own_time > *other_time;
 }
 
 // The numbers of the copies, the oldest first. All pairs count, in case the times contradict each
@@ -96,11 +96,11 @@ LineCopies find_line_copies(const JsonlTool& tool, std::vector<Located> sessions
   const std::vector<std::size_t> order = by_age(tool, copies);
   found.copied_from.resize(found.sessions.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    std::size_t most = 0;
+    std::size_t shared_max = 0;
     for (const std::size_t older : std::span(order).first(i)) {
       const std::size_t shared = count_shared(copies[order[i]], copies[older]);
-      if (shared > most) {
-        most = shared;
+      if (shared > shared_max) {
+        shared_max = shared;
         found.copied_from[order[i]] = CopiedFrom{found.sessions[older].id, copies[older].ids};
       }
     }

@@ -26,13 +26,13 @@ Result<bool> LineReader::fill() {
     return false;
   }
   const std::size_t before = buffer_.size();
-  Result<std::size_t> got = 0U;
+  Result<std::size_t> bytes_read = 0U;
   // Clearing the buffer before would cost as much as reading a short file.
   buffer_.resize_and_overwrite(before + count, [&](char* data, std::size_t /*size*/) {
-    got = read_at(fd_, {data + before, count}, from, file_);
-    return before + got.value_or(0);
+    bytes_read = read_at(fd_, {data + before, count}, from, file_);
+    return before + bytes_read.value_or(0);
   });
-  REPRISE_ASSIGN(const std::size_t bytes, std::move(got));
+  REPRISE_ASSIGN(const std::size_t bytes, std::move(bytes_read));
   return bytes > 0;
 }
 
@@ -47,8 +47,8 @@ Result<> LineReader::skip_line() {
     }
     at_ += static_cast<std::int64_t>(buffer_.size() - used_);
     used_ = searched_ = buffer_.size();
-    REPRISE_ASSIGN(const bool more, fill());
-    if (!more) {
+    REPRISE_ASSIGN(const bool has_more, fill());
+    if (!has_more) {
       return {};
     }
   }
@@ -78,8 +78,8 @@ Result<bool> LineReader::next(Line& line) {
       line.is_too_long = true;
       return true;
     }
-    REPRISE_ASSIGN(const bool more, fill());
-    if (!more) {
+    REPRISE_ASSIGN(const bool has_more, fill());
+    if (!has_more) {
       break;
     }
   }

@@ -157,8 +157,8 @@ const SourceKind* kind_of_scheme(std::string_view scheme) {
 }
 
 // A file without a history would be read as a history without sessions.
-Result<> check_file(const SourceKind& kind, const fs::path& location, FileKind there) {
-  if (there != FileKind::file) {
+Result<> check_file(const SourceKind& kind, const fs::path& location, FileKind file_kind) {
+  if (file_kind != FileKind::file) {
     return {};
   }
   std::error_code failed;  // reported by whoever reads the file
@@ -173,23 +173,23 @@ Result<> check_file(const SourceKind& kind, const fs::path& location, FileKind t
                                ": write ", kind.form));
 }
 
-Result<std::unique_ptr<Source>> open_kind(const SourceKind& kind, std::string_view named,
+Result<std::unique_ptr<Source>> open_kind(const SourceKind& kind, std::string_view path,
                                           const StoreOptions& options,
                                           const EnvironmentLookup& variable) {
   const std::optional<fs::path> where =
-      named.empty() ? default_location(kind, variable ? variable : process_variable)
-                    : fs::path(named);
+      path.empty() ? default_location(kind, variable ? variable : process_variable)
+                   : fs::path(path);
   if (!where) {
     return fail(Code::invalid_argument, cat("no path in the URL: write ", kind.form));
   }
   REPRISE_ASSIGN(const fs::path location, resolve_path(*where));
-  REPRISE_ASSIGN(const FileKind there, kind_of(location));
-  if (there == FileKind::none) {
+  REPRISE_ASSIGN(const FileKind file_kind, kind_of(location));
+  if (file_kind == FileKind::none) {
     return fail(Code::not_found,
                 cat("no history of ", kind.title, " at ", location.native(),
-                    named.empty() ? cat("; name its path: ", kind.name, ":PATH") : std::string()));
+                    path.empty() ? cat("; name its path: ", kind.name, ":PATH") : std::string()));
   }
-  REPRISE_TRY(check_file(kind, location, there));
+  REPRISE_TRY(check_file(kind, location, file_kind));
   return kind.open(location, options);
 }
 
@@ -229,8 +229,8 @@ Result<const SourceKind*> source_kind_of(std::string_view url) {
   if (colon != std::string_view::npos) {
     return kind_of_scheme(url.substr(0, colon));
   }
-  REPRISE_ASSIGN(const FileKind there, kind_of_target(url));
-  if (there != FileKind::file && there != FileKind::folder) {
+  REPRISE_ASSIGN(const FileKind file_kind, kind_of_target(url));
+  if (file_kind != FileKind::file && file_kind != FileKind::folder) {
     return nullptr;
   }
   REPRISE_ASSIGN(const std::string store, recognise_store(url));

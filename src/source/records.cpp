@@ -16,7 +16,7 @@ constexpr int kAttemptsMax = 64;
 constexpr std::size_t kDamageExcerptMax = 10U << 10;
 
 // The start of a valid object that extends to the end of the text, after damaged bytes.
-std::size_t find_whole_object(std::string_view text) {
+std::size_t find_object(std::string_view text) {
   std::size_t at = 0;
   for (int tries = 0; tries < kAttemptsMax; ++tries) {
     at = text.find("{\"", at + 1);
@@ -35,22 +35,22 @@ class LineRecords {
   // Calls sink(record) for each one while the tape is that of the record.
   template <class Sink>
   void read(JsonTape& tape, const Sink& sink) {
-    std::string_view rest = line_.text;
-    while (!trimmed(rest).empty()) {
-      json::Scanner scanner(rest);
+    std::string_view remaining = line_.text;
+    while (!trimmed(remaining).empty()) {
+      json::Scanner scanner(remaining);
       if (scanner.kind() == json::Kind::object && tape.read(scanner)) {
         sink(record_of(tape.view()));
-        rest = scanner.rest();
+        remaining = scanner.rest();
         continue;
       }
-      const std::size_t whole = find_whole_object(rest);
-      if (whole != std::string_view::npos || line_.is_ended) {
-        damage(rest.substr(0, whole));
+      const std::size_t object_begin = find_object(remaining);
+      if (object_begin != std::string_view::npos || line_.is_ended) {
+        damage(remaining.substr(0, object_begin));
       }
-      if (whole == std::string_view::npos) {
+      if (object_begin == std::string_view::npos) {
         return;
       }
-      rest.remove_prefix(whole);
+      remaining.remove_prefix(object_begin);
     }
   }
 
@@ -79,8 +79,8 @@ Result<> for_each_record(int fd, const FilePart& part, const LineFilter& filter,
   Line line;
   JsonTape tape;
   for (;;) {
-    REPRISE_ASSIGN(const bool more, lines.next(line));
-    if (!more) {
+    REPRISE_ASSIGN(const bool has_more, lines.next(line));
+    if (!has_more) {
       return {};
     }
     if (filter && !filter(line)) {
@@ -101,12 +101,12 @@ Result<> ParsedPart::read(int fd, const FilePart& part, ReadReport& report,
   begin_ = part.begin;
   const auto count =
       static_cast<std::size_t>(std::clamp<std::int64_t>(part.end - part.begin, 0, kParsedBytesMax));
-  Result<std::size_t> got = 0U;
+  Result<std::size_t> bytes_read = 0U;
   text_.resize_and_overwrite(count, [&](char* data, std::size_t size) {
-    got = read_at(fd, {data, size}, begin_, part.file);
-    return got.value_or(0);
+    bytes_read = read_at(fd, {data, size}, begin_, part.file);
+    return bytes_read.value_or(0);
   });
-  REPRISE_TRY(got);
+  REPRISE_TRY(bytes_read);
   JsonTape tape;
   std::size_t tape_bytes = 0;
   const auto take = [&](const Record& record) {

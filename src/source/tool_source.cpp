@@ -22,7 +22,7 @@ struct OpenTree {
   SessionId id;
   std::string state;
   std::shared_ptr<const OpenSession> open;
-  Branch used;  // the current branch
+  Branch current;  // the current branch
   NamedBranches branches;
 };
 
@@ -45,9 +45,9 @@ struct ChosenBranch {
 class ToolSource final : public Source, public TodoReader {
  public:
   explicit ToolSource(std::unique_ptr<Tool> tool) : tool_(std::move(tool)) {
-    holds_.lists_at_once = true;
-    holds_.new_ids = UuidVersion::v4;
-    holds_.todo_reader = this;
+    capabilities_.lists_at_once = true;
+    capabilities_.new_ids = UuidVersion::v4;
+    capabilities_.todo_reader = this;
   }
 
   Result<std::optional<Session>> find(const SessionId& id) override {
@@ -57,7 +57,7 @@ class ToolSource final : public Source, public TodoReader {
   }
 
   Result<SessionPage> list(const SessionQuery& query) override {
-    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, holds_));
+    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, capabilities_));
     const std::lock_guard lock(mutex_);
     ReadReport report;
     std::vector<SessionInfo> matching;
@@ -105,7 +105,7 @@ class ToolSource final : public Source, public TodoReader {
       return std::unexpected(store::no_session(id));
     }
     const OpenSession& open = *chosen->tree->open;
-    const BranchMessages messages(open.tree, chosen->tree->used, chosen->branch);
+    const BranchMessages messages(open.tree, chosen->tree->current, chosen->branch);
     ReadReport report = open.report;
     const auto [from, to] = store::clamp(range, chosen->session.info.head);
     for (std::int64_t i = from; i < to; ++i) {
@@ -132,7 +132,7 @@ class ToolSource final : public Source, public TodoReader {
     return chosen ? chosen->tree->open->todos : std::unexpected(store::no_session(id));
   }
 
-  const SourceCapabilities& capabilities() const override { return holds_; }
+  const SourceCapabilities& capabilities() const override { return capabilities_; }
 
  private:
   static Result<Message> message_at(const OpenSession& open, const BranchMessages& branch,
@@ -210,15 +210,15 @@ class ToolSource final : public Source, public TodoReader {
       return nullptr;
     }
     const auto leaf = open->tree.leaf();
-    Branch used = leaf ? open->tree.branch(*leaf) : Branch{};
+    Branch current = leaf ? open->tree.branch(*leaf) : Branch{};
     NamedBranches branches(open->tree);
     last_ = std::make_shared<const OpenTree>(
-        OpenTree{id, std::move(state), std::move(open), std::move(used), std::move(branches)});
+        OpenTree{id, std::move(state), std::move(open), std::move(current), std::move(branches)});
     return last_;
   }
 
   std::unique_ptr<Tool> tool_;
-  SourceCapabilities holds_;
+  SourceCapabilities capabilities_;
   std::mutex mutex_;
   // The last opened session, as a find is usually followed by a read.
   std::shared_ptr<const OpenTree> last_;

@@ -41,9 +41,8 @@ Result<> read_document(Indexer& indexer, const FilePart& part, std::size_t numbe
                {part.file.native(), cat("larger than ", kDocumentBytesMax >> 20, " MiB"), ""});
     return {};
   }
-  std::string bytes(static_cast<std::size_t>(state.bytes), '\0');
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, 0, part.file));
-  bytes.resize(got);
+  REPRISE_ASSIGN(std::string bytes,
+                 read_range(fd.get(), 0, static_cast<std::size_t>(state.bytes), part.file));
   std::size_t begin = bytes.find_first_of("{[");
   std::int64_t at = static_cast<std::int64_t>(std::min(begin, bytes.size()));
   if (begin != std::string::npos && bytes[begin] == '[') {
@@ -272,15 +271,15 @@ class PieceReader {
       ReadReport known;  // damage was reported when it was indexed
       REPRISE_ASSIGN(open_[node.file], open_unpacked(file, known));
     }
-    Result<std::size_t> got = 0U;
+    Result<std::size_t> bytes_read = 0U;
     buffer_.resize_and_overwrite(std::max(bytes, kWindowBytes), [&](char* data, std::size_t size) {
-      got = read_at(open_[node.file].get(), {data, size}, node.at, file);
-      return got.value_or(0);
+      bytes_read = read_at(open_[node.file].get(), {data, size}, node.at, file);
+      return bytes_read.value_or(0);
     });
-    REPRISE_ASSIGN(const std::size_t whole, std::move(got));
+    REPRISE_ASSIGN(const std::size_t available, std::move(bytes_read));
     at_ = node.at;
     file_ = node.file;
-    if (whole < bytes) {
+    if (available < bytes) {
       return fail(Code::corrupt, "the file has become shorter");
     }
     return std::string_view(buffer_).substr(0, bytes);
@@ -376,8 +375,8 @@ Result<Transcript> read_ends(const JsonlTool& tool, const Located& located) {
 }
 
 Result<Transcript> read_index(const JsonlTool& tool, Located located, Records records) {
-  Extent whole{.records = records};
-  return read_parts(tool, std::move(located), whole);
+  Extent extent{.records = records};
+  return read_parts(tool, std::move(located), extent);
 }
 
 Time time_of_message(const JsonlTool& tool, const Transcript& transcript, std::uint32_t node) {

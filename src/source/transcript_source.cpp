@@ -39,7 +39,7 @@ struct Indexed {
   Transcript transcript;
   ListedMetadata metadata;
   std::vector<FileState> states;
-  Branch used;  // the current branch
+  Branch current;  // the current branch
   NamedBranches branches;
   std::map<std::string, std::shared_ptr<const Indexed>, std::less<>> agents;  // in the same files
 };
@@ -51,13 +51,13 @@ std::shared_ptr<const Indexed> make_indexed(Transcript transcript, ListedMetadat
     agents.emplace(name, make_indexed(std::move(*agent), metadata, states));
   }
   const auto leaf = transcript.tree.leaf();
-  Branch used = leaf ? transcript.tree.branch(*leaf) : Branch{};
+  Branch current = leaf ? transcript.tree.branch(*leaf) : Branch{};
   // What a fork's files begin with belongs to the session that was forked.
   NamedBranches branches(transcript.tree, [&transcript](const Node& node) {
     return transcript.parts[node.file].is_inherited;
   });
   return std::make_shared<const Indexed>(Indexed{std::move(transcript), std::move(metadata),
-                                                 std::move(states), std::move(used),
+                                                 std::move(states), std::move(current),
                                                  std::move(branches), std::move(agents)});
 }
 
@@ -88,10 +88,10 @@ class TranscriptSource final : public Source, public OriginalReader {
                    const StoreOptions& options)
       : tool_(std::move(tool)),
         cache_(options.cache_folder, cat(tool_->name(), ":", location.native())) {
-    holds_.lists_at_once = true;
-    holds_.new_ids = UuidVersion::v4;
-    holds_.original_reader = this;
-    holds_.parallel_reads = true;
+    capabilities_.lists_at_once = true;
+    capabilities_.new_ids = UuidVersion::v4;
+    capabilities_.original_reader = this;
+    capabilities_.parallel_reads = true;
   }
 
   Result<std::optional<Session>> find(const SessionId& id) override {
@@ -100,7 +100,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   }
 
   Result<SessionPage> list(const SessionQuery& query) override {
-    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, holds_));
+    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, capabilities_));
     ReadReport report;
     std::vector<SharedInfo> matching;
     const auto take = [&](SharedInfo info) {
@@ -155,18 +155,18 @@ class TranscriptSource final : public Source, public OriginalReader {
       return std::unexpected(store::no_session(id));
     }
     const Indexed& indexed = *chosen->indexed;
-    const BranchMessages messages(indexed.transcript.tree, indexed.used, chosen->branch);
+    const BranchMessages messages(indexed.transcript.tree, indexed.current, chosen->branch);
     return deliver(*tool_, indexed.transcript, messages, range, sink);
   }
 
-  const SourceCapabilities& capabilities() const override { return holds_; }
+  const SourceCapabilities& capabilities() const override { return capabilities_; }
 
   std::string_view tool() const override { return tool_->name(); }
 
   Result<std::vector<File>> originals(const SessionId& id) override {
     REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, index_of(id.str()));
     std::vector<File> files;
-    for (std::size_t part = 0; has_whole_files(indexed.get()) && part < indexed->states.size();
+    for (std::size_t part = 0; has_complete_files(indexed.get()) && part < indexed->states.size();
          ++part) {
       files.push_back(
           {indexed->transcript.parts[part].file.filename().native(), indexed->states[part].bytes});
@@ -177,21 +177,13 @@ class TranscriptSource final : public Source, public OriginalReader {
   Result<std::string> read_original(const SessionId& id, std::size_t file, std::int64_t at,
                                     std::size_t count) override {
     REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, index_of(id.str()));
-    if (!has_whole_files(indexed.get()) || file >= indexed->states.size()) {
+    if (!has_complete_files(indexed.get()) || file >= indexed->states.size()) {
       return fail(Code::not_found, cat("session ", id.str(), " has no such file"));
     }
     const std::filesystem::path& path = indexed->transcript.parts[file].file;
-    const std::int64_t rest = std::max<std::int64_t>(0, indexed->states[file].bytes - at);
+    const std::int64_t remaining = std::max<std::int64_t>(0, indexed->states[file].bytes - at);
     REPRISE_ASSIGN(const Fd fd, open_foreign(path));
-    std::string bytes;
-    Result<std::size_t> got = 0U;
-    bytes.resize_and_overwrite(std::min(count, static_cast<std::size_t>(rest)),
-                               [&](char* data, std::size_t size) {
-                                 got = read_at(fd.get(), {data, size}, at, path);
-                                 return got.value_or(0);
-                               });
-    REPRISE_TRY(got);
-    return bytes;
+    return read_range(fd.get(), at, std::min(count, static_cast<std::size_t>(remaining)), path);
   }
 
  private:
@@ -391,7 +383,7 @@ class TranscriptSource final : public Source, public OriginalReader {
 
   // Whether its files are the whole session: not if it begins in those of the session that it was
   // forked from.
-  static bool has_whole_files(const Indexed* indexed) {
+  static bool has_complete_files(const Indexed* indexed) {
     return indexed != nullptr &&
            std::ranges::none_of(indexed->transcript.parts, &FilePart::is_inherited);
   }
@@ -426,7 +418,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   Result<std::optional<Chosen>> choose(const SessionId& id) {
     REPRISE_ASSIGN(auto indexed, index_of(id.str()));
     if (indexed) {
-      return whole(std::move(indexed));
+      return chosen_session(std::move(indexed));
     }
     // The name of a sub-agent may contain the separator, too.
     for (auto parts = split_branch_id(id); parts;
@@ -446,7 +438,7 @@ class TranscriptSource final : public Source, public OriginalReader {
       return std::optional<Chosen>();
     }
     if (const auto agent = indexed->agents.find(parts.name); agent != indexed->agents.end()) {
-      return whole(agent->second);
+      return chosen_session(agent->second);
     }
     const NamedBranch* const branch = indexed->branches.find(parts.name);
     if (branch == nullptr) {
@@ -456,7 +448,7 @@ class TranscriptSource final : public Source, public OriginalReader {
     return std::optional(Chosen{indexed, std::move(session), branch});
   }
 
-  static std::optional<Chosen> whole(std::shared_ptr<const Indexed> indexed) {
+  static std::optional<Chosen> chosen_session(std::shared_ptr<const Indexed> indexed) {
     if (!indexed) {
       return std::nullopt;
     }
@@ -545,7 +537,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   CopyIndex copies_{*tool_,
                     {[this](const CopyIndex::Visit& visit) { each_located(visit); },
                      [this](const Located& located) { return read_first_message(located); }}};
-  SourceCapabilities holds_;
+  SourceCapabilities capabilities_;
   std::mutex mutex_;
   std::deque<std::shared_ptr<const Indexed>> loaded_;  // most recently used first
   std::shared_ptr<const Listing> listing_;             // the last one; may be null

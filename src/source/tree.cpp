@@ -42,7 +42,7 @@ std::uint32_t Tree::IdTable::find(const std::vector<Node>& nodes, std::uint64_t 
 void Tree::IdTable::add_last(const std::vector<Node>& nodes) {
   constexpr std::size_t kSlotsMin = 64;
   const auto add = [&](std::uint32_t index) { slots_[slot_of(nodes, nodes[index].id)] = index; };
-  if (2 * ++used_ > slots_.size()) {
+  if (2 * ++current_ > slots_.size()) {
     const auto before = std::exchange(
         slots_, std::vector<std::uint32_t>(std::max(kSlotsMin, 2 * slots_.size()), kNone));
     for (const std::uint32_t index : before) {
@@ -185,8 +185,8 @@ Branch Tree::branch_of(std::span<const std::uint32_t> path) const {
 class Tree::Paths {
  public:
   // `used` is the current branch.
-  Paths(const Tree& tree, std::uint32_t leaf, const Branch& used)
-      : tree_(tree), used_(used), calls_(tree.nodes_.size()), paths_(tree.nodes_.size()) {
+  Paths(const Tree& tree, std::uint32_t leaf, const Branch& current)
+      : tree_(tree), current_(current), calls_(tree.nodes_.size()), paths_(tree.nodes_.size()) {
     note_results();
     note_used(leaf);
     note_paths(leaf);
@@ -207,7 +207,8 @@ class Tree::Paths {
     const std::uint32_t open = path.fork == kNone ? kNone : paths_[path.fork].last_answer;
     if (open != kNone) {  // one of the branches may go on with a message of both
       const std::uint32_t message = calls_[open].message;
-      if (used_.message(message).back() >= differs || is_same_group(open, path.first_own_answer)) {
+      if (current_.message(message).back() >= differs ||
+          is_same_group(open, path.first_own_answer)) {
         branch.shared = std::min(branch.shared, message);
       }
     }
@@ -252,8 +253,8 @@ class Tree::Paths {
         first_used_ = std::min(first_used_, first_message(at));
       }
     }
-    for (std::uint32_t message = 0; message < used_.size(); ++message) {
-      for (const std::uint32_t at : used_.message(message)) {
+    for (std::uint32_t message = 0; message < current_.size(); ++message) {
+      for (const std::uint32_t at : current_.message(message)) {
         calls_[at].message = message;
       }
     }
@@ -299,14 +300,14 @@ class Tree::Paths {
 
   // The current branch's messages that begin before a node.
   std::uint32_t messages_before(std::uint32_t node) const {
-    const std::span starts(used_.starts.data(), used_.size());
-    const auto first = [this](std::uint32_t start) { return used_.nodes[start]; };
+    const std::span starts(current_.starts.data(), current_.size());
+    const auto first = [this](std::uint32_t start) { return current_.nodes[start]; };
     return static_cast<std::uint32_t>(std::ranges::lower_bound(starts, node, {}, first) -
                                       starts.begin());
   }
 
   const Tree& tree_;
-  const Branch& used_;
+  const Branch& current_;
   std::vector<Call> calls_;
   std::vector<Path> paths_;
   std::uint32_t first_used_ = kNone;
@@ -314,13 +315,13 @@ class Tree::Paths {
 
 std::vector<AbandonedBranch> Tree::abandoned_branches() const {
   std::vector<AbandonedBranch> abandoned;
-  const std::optional<std::uint32_t> used = leaf();
-  if (!used) {
+  const std::optional<std::uint32_t> current_leaf = leaf();
+  if (!current_leaf) {
     return abandoned;
   }
   std::vector<bool> on_path(nodes_.size());
-  const std::vector<std::uint32_t> used_path = path_to(*used);
-  for (const std::uint32_t at : used_path) {
+  const std::vector<std::uint32_t> current_path = path_to(*current_leaf);
+  for (const std::uint32_t at : current_path) {
     on_path[at] = true;
   }
   // From the end backwards: whether messages follow a node on some branch.
@@ -345,22 +346,22 @@ std::vector<AbandonedBranch> Tree::abandoned_branches() const {
     }
   }
   if (!abandoned.empty()) {
-    const Branch current = branch_of(used_path);
-    const Paths paths(*this, *used, current);
+    const Branch current = branch_of(current_path);
+    const Paths paths(*this, *current_leaf, current);
     std::ranges::for_each(abandoned, [&](AbandonedBranch& branch) { paths.measure(branch); });
   }
   return abandoned;
 }
 
-Branch Tree::own_messages(const AbandonedBranch& of, const Branch& used) const {
+Branch Tree::own_messages(const AbandonedBranch& of, const Branch& current) const {
   std::vector<std::uint32_t> path = path_to(of.leaf, of.fork.value_or(kNone));
   // Nodes of both branches may follow the first ones of one of them.
   const std::size_t own = path.size();
-  for (std::size_t message = of.shared; of.fork && message < used.size(); ++message) {
-    if (used.message(message).front() > of.last_common) {
+  for (std::size_t message = of.shared; of.fork && message < current.size(); ++message) {
+    if (current.message(message).front() > of.last_common) {
       break;
     }
-    for (const std::uint32_t at : used.message(message)) {
+    for (const std::uint32_t at : current.message(message)) {
       const std::uint32_t on_chain = is_result_of_call(at) ? links_[at].parent : at;
       if (on_chain <= *of.fork) {
         path.push_back(at);

@@ -92,7 +92,7 @@ class Tree {
   std::vector<AbandonedBranch> abandoned_branches() const;
   // The messages of a branch that are not shared with the current one, `used`. Takes time
   // proportional to these.
-  Branch own_messages(const AbandonedBranch& of, const Branch& used) const;
+  Branch own_messages(const AbandonedBranch& of, const Branch& current) const;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -126,7 +126,7 @@ class Tree {
    private:
     std::size_t slot_of(const std::vector<Node>& nodes, std::uint64_t id) const;
     std::vector<std::uint32_t> slots_;  // indexes of nodes; kNone: free
-    std::size_t used_ = 0;
+    std::size_t current_ = 0;
   };
   std::vector<Node> nodes_;
   std::vector<Links> links_;

@@ -80,8 +80,8 @@ void append_rest(JsonView record, std::string& out) {
   json::ObjectWriter object(out);
   record.each_member([&](std::string_view name, JsonView value) {
     if (name == "message") {
-      const auto rest = members_without(value, kContent);
-      object.raw(name, rest ? std::string_view(rest->text()) : "{}");
+      const auto remaining = members_without(value, kContent);
+      object.raw(name, remaining ? std::string_view(remaining->text()) : "{}");
     } else {
       object.raw(name, value.raw());
     }

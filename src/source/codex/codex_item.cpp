@@ -212,13 +212,13 @@ bool is_program_text(JsonView item) {
       kProgramTexts, [&](std::string_view begin) { return trimmed(text).starts_with(begin); });
 }
 
-Usage usage_of(JsonView used, std::string_view response) {
+Usage usage_of(JsonView counts, std::string_view response) {
   Usage usage;
-  usage.input = {used["input_tokens"].count()};
-  usage.output = {used["output_tokens"].count()};
-  usage.cached = {used["cached_input_tokens"].count()};
-  usage.cache_written = {used["cache_write_input_tokens"].count()};
-  usage.reasoning = {used["reasoning_output_tokens"].count()};
+  usage.input = {counts["input_tokens"].count()};
+  usage.output = {counts["output_tokens"].count()};
+  usage.cached = {counts["cached_input_tokens"].count()};
+  usage.cache_written = {counts["cache_write_input_tokens"].count()};
+  usage.reasoning = {counts["reasoning_output_tokens"].count()};
   usage.request_id = response;
   return usage;
 }
@@ -240,8 +240,9 @@ Message message_of(std::span<const Piece> pieces, const std::string& provider) {
     if ((piece.node.detail & kCutBit) != 0) {
       message.state = MessageState::incomplete;
     }
-    if (const auto rest = members_without(piece.json, kPayload); rest && piece.json["payload"]) {
-      lines += cat(lines.size() > 1 ? "," : "", rest->text());
+    if (const auto remaining = members_without(piece.json, kPayload);
+        remaining && piece.json["payload"]) {
+      lines += cat(lines.size() > 1 ? "," : "", remaining->text());
     }
   }
   if (pieces.front().node.is_injected) {

@@ -16,7 +16,7 @@ std::string person_text(JsonView item);
 // Whether the item itself says that a program wrote it.
 bool is_program_text(JsonView item);
 bool names_author(JsonView item);
-Usage usage_of(JsonView used, std::string_view response);
+Usage usage_of(JsonView counts, std::string_view response);
 // Makes a message from its lines: one item, or all items of one answer, of this provider.
 Message message_of(std::span<const Piece> pieces, const std::string& provider);
 

@@ -247,17 +247,17 @@ class CodexIndexer final : public Indexer {
     answer_ = 0;
   }
 
-  void take_usage(JsonView used, const std::string& response) {
+  void take_usage(JsonView counts, const std::string& response) {
     const bool has_total = !std::exchange(has_usage_records_, true) && last_answer_ &&
                            into_.tree.nodes()[*last_answer_].usage != 0;
-    if (!used) {
+    if (!counts) {
       return;
     }
     if (has_total) {  // of the same request
-      into_.usages[into_.tree.nodes()[*last_answer_].usage - 1] = codex::usage_of(used, response);
+      into_.usages[into_.tree.nodes()[*last_answer_].usage - 1] = codex::usage_of(counts, response);
       responses_.insert(response);
     } else if (response.empty() || responses_.insert(response).second) {
-      add_usage(codex::usage_of(used, response));
+      add_usage(codex::usage_of(counts, response));
     }
   }
 

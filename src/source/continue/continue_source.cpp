@@ -126,10 +126,10 @@ void set_usage(OpenSession& open, const Usage& total) {
   if (open.usages.empty()) {
     return;
   }
-  if (auto rest = store::usage_beyond(total, open.session.usage)) {
-    rest->cost.reset();
-    rest->price_source.clear();
-    store::add_usage(open.session.usage, *rest);
+  if (auto remaining = store::usage_beyond(total, open.session.usage)) {
+    remaining->cost.reset();
+    remaining->price_source.clear();
+    store::add_usage(open.session.usage, *remaining);
   }
 }
 

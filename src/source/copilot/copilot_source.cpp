@@ -27,22 +27,23 @@ bool is_copilot_line(JsonView line) {
 }
 
 // Members are named as by the model's provider.
-std::int64_t first_count(JsonView used, std::initializer_list<std::string_view> names) {
+std::int64_t first_count(JsonView counts, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
-    if (used[name]) {
-      return used[name].count();
+    if (counts[name]) {
+      return counts[name].count();
     }
   }
   return 0;
 }
 
-Usage copilot_usage(JsonView used) {
+Usage copilot_usage(JsonView counts) {
   Usage usage;
-  usage.input = {first_count(used, {"inputTokens", "input_tokens", "prompt_tokens"})};
-  usage.output = {first_count(used, {"outputTokens", "output_tokens", "completion_tokens"})};
-  usage.cached = {first_count(used, {"cacheReadTokens", "cachedInputTokens", "cache_read_tokens"})};
-  usage.cache_written = {first_count(used, {"cacheWriteTokens", "cache_write_tokens"})};
-  usage.reasoning = {first_count(used, {"reasoningTokens", "reasoning_tokens"})};
+  usage.input = {first_count(counts, {"inputTokens", "input_tokens", "prompt_tokens"})};
+  usage.output = {first_count(counts, {"outputTokens", "output_tokens", "completion_tokens"})};
+  usage.cached = {
+      first_count(counts, {"cacheReadTokens", "cachedInputTokens", "cache_read_tokens"})};
+  usage.cache_written = {first_count(counts, {"cacheWriteTokens", "cache_write_tokens"})};
+  usage.reasoning = {first_count(counts, {"reasoningTokens", "reasoning_tokens"})};
   return usage;
 }
 
@@ -73,9 +74,9 @@ Result<std::string> find_asset(const Transcript& transcript, std::string_view id
   const Node& node = found->second;
   const fs::path& file = transcript.parts[node.file].file;
   REPRISE_ASSIGN(const Fd fd, open_foreign(file));
-  std::string event(static_cast<std::size_t>(node.bytes), '\0');
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), event, node.at, file));
-  return got == event.size() && is_json_object(event) ? event : "";
+  REPRISE_ASSIGN(std::string event,
+                 read_range(fd.get(), node.at, static_cast<std::size_t>(node.bytes), file));
+  return is_json_object(event) ? event : "";
 }
 
 // Detects the media type from the first base64 characters.
@@ -222,8 +223,8 @@ class CopilotIndexer final : public Indexer {
       add_answer(*index, event.data["apiCallId"].text(), speaker);
     } else if (event.kind == "session.usage_record") {
       add_usage(event, speaker);
-    } else if (const JsonView used = event.data["compactionTokensUsed"]; used) {
-      Usage usage = copilot_usage(used);
+    } else if (const JsonView counts = event.data["compactionTokensUsed"]; counts) {
+      Usage usage = copilot_usage(counts);
       usage.request_id = event.id.text();
       into.other_usages.emplace(speaker.last_message, note_usage(into.usages, std::move(usage)));
     } else if (is_question && !node.is_injected && speaker.first.empty()) {
@@ -254,14 +255,14 @@ class CopilotIndexer final : public Indexer {
   }
 
   static void add_usage(const Event& event, Speaker& speaker) {
-    const JsonView used = event.data["usage"] ? event.data["usage"] : event.data;
-    const JsonView accounting = used["accounting"];
-    Usage usage = copilot_usage(used);
+    const JsonView counts = event.data["usage"] ? event.data["usage"] : event.data;
+    const JsonView accounting = counts["accounting"];
+    Usage usage = copilot_usage(counts);
     usage.request_id = accounting["sequence"] ? cat(accounting["sourceSessionId"].text(), "#",
                                                     accounting["sequence"].raw())
                                               : event.id.text();
     const std::uint32_t number = note_usage(speaker.into.usages, std::move(usage));
-    std::string call = used["apiCallId"].text();
+    std::string call = counts["apiCallId"].text();
     if (speaker.last_answer && is_same_call(speaker.last_call, call)) {
       speaker.into.tree.node(*speaker.last_answer).usage = number;
       speaker.last_answer.reset();

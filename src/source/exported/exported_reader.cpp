@@ -80,13 +80,13 @@ class Lines {
     }
     depth.feed(value);
     while (depth.is_within()) {
-      REPRISE_ASSIGN(const std::string more, next());
+      REPRISE_ASSIGN(const std::string piece, next());
       if (value.size() > kValueBytesMax) {
         return fail(Code::corrupt, "a value is larger than 1 GiB");
       }
       value += '\n';
-      value += more;
-      depth.feed(more);
+      value += piece;
+      depth.feed(piece);
     }
     return value;
   }
@@ -165,10 +165,10 @@ class Reading {
     REPRISE_ASSIGN(const std::string members, member(kSessionKey));
     std::string id_text;
     json::Scanner scanner(members);
-    const bool whole = scanner.object([&](std::string_view name) {
+    const bool is_complete = scanner.object([&](std::string_view name) {
       return name == "id" ? scanner.string(id_text) : scanner.skip();
     });
-    if (!whole) {
+    if (!is_complete) {
       return std::unexpected(scanner.fault());
     }
     REPRISE_ASSIGN(const SessionId id, SessionId::parse(id_text));
@@ -218,14 +218,14 @@ class Reading {
     std::string base64;
     bool is_cut = false;
     json::Scanner scanner(item);
-    const bool whole = scanner.object([&](std::string_view name) {
+    const bool is_complete = scanner.object([&](std::string_view name) {
       if (name == "cut") {
         return scanner.boolean(is_cut);
       }
       return name == "hash" ? scanner.string(hash_text)
                             : (name == "base64" ? scanner.string(base64) : scanner.skip());
     });
-    if (!whole || !scanner.end()) {
+    if (!is_complete || !scanner.end()) {
       return std::unexpected(scanner.fault());
     }
     REPRISE_ASSIGN(const BlobHash hash, BlobHash::parse(hash_text));

@@ -33,10 +33,10 @@ class ExportedSource final : public Source,
  public:
   ExportedSource(std::vector<fs::path> files, ReadReport unlisted)
       : files_(std::move(files)), unlisted_(std::move(unlisted)) {
-    holds_.lists_at_once = true;
-    holds_.todo_reader = this;
-    holds_.artefact_reader = this;
-    holds_.blob_reader = this;
+    capabilities_.lists_at_once = true;
+    capabilities_.todo_reader = this;
+    capabilities_.artefact_reader = this;
+    capabilities_.blob_reader = this;
   }
 
   Result<std::optional<Session>> find(const SessionId& id) override {
@@ -46,7 +46,7 @@ class ExportedSource final : public Source,
   }
 
   Result<SessionPage> list(const SessionQuery& query) override {
-    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, holds_));
+    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query, capabilities_));
     const std::lock_guard lock(mutex_);
     refresh();
     std::vector<SessionInfo> matching;
@@ -133,7 +133,7 @@ class ExportedSource final : public Source,
     return {};
   }
 
-  const SourceCapabilities& capabilities() const override { return holds_; }
+  const SourceCapabilities& capabilities() const override { return capabilities_; }
 
  private:
   struct Known {
@@ -238,7 +238,7 @@ class ExportedSource final : public Source,
 
   std::vector<fs::path> files_;
   const ReadReport unlisted_;
-  SourceCapabilities holds_;
+  SourceCapabilities capabilities_;
   std::mutex mutex_;
   std::map<fs::path, Known> known_;  // by file
   std::map<std::string, const Known*, std::less<>> by_id_;
@@ -249,10 +249,8 @@ class ExportedSource final : public Source,
 };
 
 Result<bool> begins_as_exported(const fs::path& file) {
-  REPRISE_ASSIGN(const Fd fd, open_foreign(file));
-  std::string head(store::kJsonHeadAnyVersion.size(), '\0');
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), head, 0, file));
-  return got == head.size() && head == store::kJsonHeadAnyVersion;
+  REPRISE_ASSIGN(const std::string head, read_beginning(file, store::kJsonHeadAnyVersion.size()));
+  return head == store::kJsonHeadAnyVersion;
 }
 
 // Includes files that cannot be read; `report` is of those that cannot be listed.

@@ -71,9 +71,9 @@ Message message_of_json(JsonView json, const Node& node) {
 
 Result<Message> message_at(const fs::path& file, const Node& node) {
   REPRISE_ASSIGN(const Fd fd, open_foreign(file));
-  std::string line(static_cast<std::size_t>(node.bytes), '\0');
-  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), line, node.at, file));
-  if (got != line.size() || !is_json_object(line)) {
+  REPRISE_ASSIGN(const std::string line,
+                 read_range(fd.get(), node.at, static_cast<std::size_t>(node.bytes), file));
+  if (!is_json_object(line)) {
     return fail(Code::corrupt, "the line has changed");
   }
   return message_of_json(JsonView(line), node);

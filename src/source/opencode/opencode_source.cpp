@@ -76,16 +76,17 @@ class OpencodeTool final : public Tool {
     open->session.info.is_head_known = true;
     open->tree.add({.id = node_id("root")}, "");  // before the first message, which may be undone
     // An undone tail is an abandoned branch; the tool deletes it at the next prompt.
-    std::optional<std::size_t> used;  // nodes before it
+    std::optional<std::size_t> count;  // nodes before it
     const auto add = [&](const opencode::RawMessage& message, std::int64_t key) {
       if (message.id == stored.reverted_from) {
-        used = open->tree.nodes().size() + opencode::segments_before(message, stored.reverted_part);
+        count =
+            open->tree.nodes().size() + opencode::segments_before(message, stored.reverted_part);
       }
       opencode::add_message(*open, message, key);
     };
     REPRISE_ASSIGN(const auto load, storage.each_message(stored.id, open->report, add));
-    if (used) {
-      open->tree.set_leaf(static_cast<std::uint32_t>(*used - 1));
+    if (count) {
+      open->tree.set_leaf(static_cast<std::uint32_t>(*count - 1));
     }
     open->todos = storage.todos(stored.id);
     count_messages(*open);

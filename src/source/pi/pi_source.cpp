@@ -88,13 +88,13 @@ bool is_injected_entry(JsonView entry) {
 // Of an answer. The request's id is that of the response, else that of the entry, else its time.
 Usage usage_of(JsonView entry) {
   const JsonView message = entry["message"];
-  const JsonView used = message["usage"];
+  const JsonView counts = message["usage"];
   Usage usage;
-  usage.cached = {used["cacheRead"].count()};
-  usage.cache_written = {used["cacheWrite"].count()};
-  usage.input = TokenCount{used["input"].count()} + usage.cached + usage.cache_written;
-  usage.output = {used["output"].count()};
-  usage.cost = Money::parse(used["cost"]["total"].raw());
+  usage.cached = {counts["cacheRead"].count()};
+  usage.cache_written = {counts["cacheWrite"].count()};
+  usage.input = TokenCount{counts["input"].count()} + usage.cached + usage.cache_written;
+  usage.output = {counts["output"].count()};
+  usage.cost = Money::parse(counts["cost"]["total"].raw());
   usage.price_source = usage.cost ? "pi" : "";
   // The first versions had no ids.
   for (const JsonView name : {message["responseId"], entry["id"], entry["timestamp"]}) {

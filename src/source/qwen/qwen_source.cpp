@@ -18,12 +18,12 @@ bool is_qwen_line(JsonView line) {
 }
 
 Usage qwen_usage(JsonView line) {
-  const JsonView used = line["usageMetadata"];
+  const JsonView counts = line["usageMetadata"];
   Usage usage;
-  usage.input = {used["promptTokenCount"].count()};
-  usage.output = {used["candidatesTokenCount"].count()};  // thoughts included
-  usage.cached = {used["cachedContentTokenCount"].count()};
-  usage.reasoning = {used["thoughtsTokenCount"].count()};
+  usage.input = {counts["promptTokenCount"].count()};
+  usage.output = {counts["candidatesTokenCount"].count()};  // thoughts included
+  usage.cached = {counts["cachedContentTokenCount"].count()};
+  usage.reasoning = {counts["thoughtsTokenCount"].count()};
   usage.request_id = line["uuid"].text();
   return usage;
 }
