@@ -100,6 +100,36 @@ TEST_P(SqliteVerify, NamesTheFaultAndItsPlace) {
 INSTANTIATE_TEST_SUITE_P(Faults, SqliteVerify, testing::ValuesIn(kFaults),
                          [](const auto& fault) { return std::string(fault.param.name); });
 
+// SQLite's own report has many lines for one broken page, and each query that meets the page fails.
+TEST(SqliteVerifyPages, EachFindingIsReportedOnceInPlainWords) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "s.db";
+  {
+    const auto store = open_at(file);
+    must(store->create(session("s")));
+    const std::vector<Message> batch(2000, user("some longer text to fill the pages with"));
+    must(store->append(session_id("s"), batch, {}));
+    PlainDatabase(file).run("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  std::string bytes = bytes_of(file);
+  constexpr std::size_t kPage = 4096;
+  bytes.replace(30 * kPage, 2 * kPage, std::string(2 * kPage, '\xEE'));
+  must(replace_file(file, bytes));
+  const auto store = open_at(file);
+  const VerifyReport report = must(store->capabilities().repair->verify());
+  ASSERT_EQ(report.damage.size(), 2U);
+  EXPECT_EQ(report.damage[0].where, "s.db");
+  EXPECT_TRUE(report.damage[0].reason.starts_with("its structure is damaged (SQLite: "))
+      << report.damage[0].reason;
+  EXPECT_EQ(report.damage[0].reason.find("***"), std::string::npos) << report.damage[0].reason;
+  EXPECT_EQ(report.damage[1], (Damage{"s.db: messages", "some of its rows cannot be read", ""}));
+  const auto backup = store->capabilities().backup->backup(folder.path() / "backup.db");
+  ASSERT_FALSE(backup);
+  EXPECT_TRUE(backup.error().message.ends_with(
+      cat("run `reprise --store sqlite:", file.string(), " verify --repair`")))
+      << backup.error().message;
+}
+
 // Numbers near the limit of integers are damage for readers and refused by writers, and repair
 // sets the head again.
 TEST(SqliteRepair, HeadsAndPositionsOutOfRangeAreDamage) {

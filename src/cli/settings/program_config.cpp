@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/encode.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -12,10 +13,6 @@
 
 namespace reprise::cli {
 namespace {
-
-// Characters of a word that needs no quotes in a shell.
-constexpr std::string_view kPlainInShell =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+./:@,";
 
 // An XDG base directory; relative paths are ignored, as the specification requires.
 std::filesystem::path base_folder(const ProcessEnvironment& environment, std::string_view variable,
@@ -157,14 +154,7 @@ std::string ProgramConfig::program() const {
   if (!globals_.store) {
     return "reprise";
   }
-  std::string url = without_password(*globals_.store);
-  if (url.find_first_not_of(kPlainInShell) != std::string::npos) {
-    for (std::size_t at = 0; (at = url.find('\'', at)) != std::string::npos; at += 4) {
-      url.replace(at, 1, "'\\''");
-    }
-    url = cat("'", url, "'");
-  }
-  return cat("reprise --store ", url);
+  return cat("reprise --store ", shell_word(without_password(*globals_.store)));
 }
 
 std::string ProgramConfig::store_url(const Settings& settings) const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "base/assert.h"
+#include "base/encode.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -60,8 +61,9 @@ int note_log_pages(void* connection, sqlite3* /*handle*/, const char* /*schema*/
 }  // namespace
 
 Error error_of(int code, int os_errno, std::string_view detail, const std::filesystem::path& file) {
-  const auto error = [&](Code kind, std::string_view what, std::string_view hint) {
-    return Error{kind, cat(without_temporary_names(file).string(), ": ", what, hint), os_errno};
+  const std::string name = without_temporary_names(file).string();
+  const auto error = [&](Code kind, std::string_view reason, std::string_view hint) {
+    return Error{kind, cat(name, ": ", reason, hint), os_errno};
   };
   switch (code & kPrimary) {
     case SQLITE_BUSY:
@@ -73,7 +75,9 @@ Error error_of(int code, int os_errno, std::string_view detail, const std::files
       return full;
     }
     case SQLITE_CORRUPT:
-      return error(Code::corrupt, "the database is damaged", ": run `reprise verify --repair`");
+      return error(
+          Code::corrupt, "the database is damaged",
+          cat(": run `reprise --store ", shell_word(cat("sqlite:", name)), " verify --repair`"));
     case SQLITE_NOTADB:
       return error(Code::corrupt, "not an SQLite database",
                    ": restore a backup, or choose another file");

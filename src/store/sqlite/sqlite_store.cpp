@@ -1,5 +1,7 @@
 #include "store/sqlite/sqlite_store.h"
 
+#include <sqlite3.h>
+
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -70,8 +72,7 @@ Result<> SqliteStore::fork(const SessionId& parent, Seq at, const Session& child
 Result<> SqliteStore::backup(const std::filesystem::path& target) {
   return database_.read([&](const Database::Reader& reader) -> Result<> {
     if (reader.is_salvaged()) {  // a backup must be complete
-      return fail(Code::corrupt, cat(database_.file().string(),
-                                     ": the database is damaged: run `reprise verify --repair`"));
+      return std::unexpected(error_of(SQLITE_CORRUPT, 0, "", database_.file()));
     }
     return copy_database(*reader, target, target, database_.progress(),
                          [&] { return reader.check_unchanged(); });

@@ -37,8 +37,14 @@ class DatabaseCheck {
   void add(std::string where, std::string reason) {
     report_.damage.push_back({std::move(where), std::move(reason), ""});
   }
-  // Calls `row` for each row. Rows that SQLite cannot reach are reported as damage, too.
-  void each(std::string_view sql, const std::function<void(const Statement&)>& row);
+  using Row = std::function<void(const Statement&)>;
+  // Calls `row` for each row.
+  Result<> walk(std::string_view sql, const Row& row);
+  // Rows that SQLite cannot reach are damage of `place`, which is reported once.
+  void report_unreadable(const std::string& place, const Result<>& walked);
+  void each(const std::string& place, std::string_view sql, const Row& row) {
+    report_unreadable(place, walk(sql, row));
+  }
   // Reports each row as damage: its place is the table and column `row`, its reason column
   // `reason`.
   void each_is_damage(std::string_view table, std::string_view sql);
@@ -60,38 +66,54 @@ class DatabaseCheck {
   const std::string file_;
   std::int64_t total_ = 0;                  // number of messages
   std::set<std::string> referenced_blobs_;  // by messages or by references
+  std::set<std::string> unreadable_;        // places with rows that SQLite cannot reach
   VerifyReport report_;
 };
 
-void DatabaseCheck::each(std::string_view sql, const std::function<void(const Statement&)>& row) {
-  auto rows = connection_.prepare(sql);
-  const auto done =
-      rows ? rows->each([&] { row(*rows); }) : Result<>(std::unexpected(rows.error()));
-  if (!done) {
-    add(file_, done.error().message);
+Result<> DatabaseCheck::walk(std::string_view sql, const Row& row) {
+  REPRISE_ASSIGN(Statement rows, connection_.prepare(sql));
+  return rows.each([&] { row(rows); });
+}
+
+void DatabaseCheck::report_unreadable(const std::string& place, const Result<>& walked) {
+  if (!walked && unreadable_.insert(place).second) {
+    add(place, walked.error().code == Code::corrupt ? "some of its rows cannot be read"
+                                                    : walked.error().message);
   }
 }
 
 void DatabaseCheck::each_is_damage(std::string_view table, std::string_view sql) {
-  each(sql, [&](const Statement& row) {
+  each(file_, sql, [&](const Statement& row) {
     add(row_location(file_, table, row.integer("row")), row.text("reason"));
   });
 }
 
+// Many lines of SQLite are about one place, so the first is enough.
 void DatabaseCheck::check_structure() {
-  each("PRAGMA main.integrity_check(100)", [&](const Statement& row) {
-    if (row.bytes("integrity_check") != "ok") {
-      add(file_, row.text("integrity_check"));
+  std::vector<std::string> lines;
+  const auto walked = walk("PRAGMA main.integrity_check(100)", [&](const Statement& row) {
+    const std::string text = row.text("integrity_check");
+    for (const std::string_view line : split(text, '\n')) {
+      if (line != "ok" && !line.starts_with("***")) {
+        lines.emplace_back(line);
+      }
     }
   });
-  each("PRAGMA main.foreign_key_check", [&](const Statement& row) {
+  if (!lines.empty()) {
+    add(file_, cat("its structure is damaged (SQLite: ", lines.front(),
+                   lines.size() == 1 ? "" : cat(", and ", lines.size() - 1, " more"), ")"));
+    unreadable_.insert(file_);
+  }
+  report_unreadable(file_, walked);
+  each(file_, "PRAGMA main.foreign_key_check", [&](const Statement& row) {
     add(row_location(file_, row.text("table"), row.integer("rowid")),
         cat("refers to nothing in ", row.text("parent")));
   });
 }
 
 void DatabaseCheck::check_sessions() {
-  each(cat("SELECT ", info_select(),
+  each(cat(file_, ": sessions"),
+       cat("SELECT ", info_select(),
            " FROM sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
            " WHERE s.kept_for IS NULL"),
        [&](const Statement& row) {
@@ -108,18 +130,19 @@ void DatabaseCheck::check_sessions() {
 }
 
 void DatabaseCheck::check_messages() {
-  each(cat("SELECT ", message_select(), " FROM messages"), [&](const Statement& row) {
-    Message message;
-    std::optional<Damage> damage;
-    read_message(row, file_, message, damage);
-    ++report_.messages;
-    for (const BlobHash& hash : store::blobs_in(message.blocks)) {
-      referenced_blobs_.insert(hash.str());
-    }
-    if (damage) {
-      report_.damage.push_back(*std::move(damage));
-    }
-  });
+  each(cat(file_, ": messages"), cat("SELECT ", message_select(), " FROM messages"),
+       [&](const Statement& row) {
+         Message message;
+         std::optional<Damage> damage;
+         read_message(row, file_, message, damage);
+         ++report_.messages;
+         for (const BlobHash& hash : store::blobs_in(message.blocks)) {
+           referenced_blobs_.insert(hash.str());
+         }
+         if (damage) {
+           report_.damage.push_back(*std::move(damage));
+         }
+       });
   each_is_damage("messages",
                  "SELECT id AS row, 'the position ' || seq || ' is not a number' AS reason"
                  " FROM messages WHERE typeof(seq) <> 'integer'");
@@ -138,14 +161,15 @@ void DatabaseCheck::check_sharing() {
 }
 
 void DatabaseCheck::check_blobs() {
-  each("SELECT DISTINCT hash FROM reprise_blob_refs",
+  const std::string blobs = cat(file_, ": blobs");
+  each(blobs, "SELECT DISTINCT hash FROM reprise_blob_refs",
        [&](const Statement& row) { referenced_blobs_.insert(row.text("hash")); });
-  each("SELECT DISTINCT hash FROM reprise_blobs",
+  each(blobs, "SELECT DISTINCT hash FROM reprise_blobs",
        [&](const Statement& row) { referenced_blobs_.erase(row.text("hash")); });
   for (const std::string& hash : referenced_blobs_) {
     add(cat(file_, ": blob ", hash), "messages name it, but it is missing");
   }
-  each("SELECT DISTINCT hash FROM reprise_blobs", [&](const Statement& row) {
+  each(blobs, "SELECT DISTINCT hash FROM reprise_blobs", [&](const Statement& row) {
     const std::string name = row.text("hash");
     const auto hash = hash_of(name);
     if (!hash) {
