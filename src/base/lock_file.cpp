@@ -1,6 +1,7 @@
 #include "base/lock_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,26 +58,46 @@ bool lock_until(std::unique_lock<std::timed_mutex>& lock, LockFile::Deadline dea
   return true;
 }
 
+Result<Fd> open_lock(const std::filesystem::path& path) {
+  return open_file(path, O_RDWR | O_CREAT, 0600);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LockFile>> LockFile::open(const std::filesystem::path& path) {
-  REPRISE_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT, 0600));
+  REPRISE_ASSIGN(Fd fd, open_lock(path));
   return std::unique_ptr<LockFile>(new LockFile(path, std::move(fd)));
 }
 
 Result<LockFile::Hold> LockFile::acquire(Deadline deadline) {
   std::unique_lock threads(threads_, std::defer_lock);
   if (!lock_until(threads, deadline)) {
-    return std::unexpected(busy_error());
+    return std::unexpected(busy_error(std::to_string(::getpid())));
   }
-  REPRISE_TRY(lock_byte(kGateByte, deadline, false));
-  auto locked = lock_byte(kLockByte, deadline, true);
-  unlock_byte(kGateByte);
-  REPRISE_TRY(std::move(locked));
+  REPRISE_TRY(lock(deadline));
+  if (const auto in_place = is_in_place(); !in_place || !*in_place) {
+    unlock_byte(kLockByte);
+    REPRISE_TRY(in_place);
+    REPRISE_ASSIGN(fd_, open_lock(path_));
+    REPRISE_TRY(lock(deadline));
+  }
   record_pid();
   holder_ = std::this_thread::get_id();
   threads.release();  // Hold's destructor unlocks it
   return Hold(this);
+}
+
+Result<> LockFile::lock(Deadline deadline) {
+  REPRISE_TRY(lock_byte(kGateByte, deadline, false));
+  auto locked = lock_byte(kLockByte, deadline, true);
+  unlock_byte(kGateByte);
+  return locked;
+}
+
+Result<bool> LockFile::is_in_place() const {
+  REPRISE_ASSIGN(const struct stat locked, status_of(fd_.get(), path_));
+  REPRISE_ASSIGN(const auto named, find_status(path_));
+  return named && named->st_dev == locked.st_dev && named->st_ino == locked.st_ino;
 }
 
 Result<bool> LockFile::is_held(const std::filesystem::path& path) {
@@ -111,7 +132,7 @@ Result<> LockFile::lock_byte(int byte, Deadline deadline, bool poll_fast) {
       return std::unexpected(os_error("lock", path_, errno));
     }
     if (steady_clock::now() >= deadline) {
-      return std::unexpected(busy_error());
+      return std::unexpected(busy_error(recorded_pid()));
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, poll_fast ? kGatePauseMax : kPauseMax);
@@ -139,11 +160,14 @@ void LockFile::record_pid() {
   }
 }
 
-Error LockFile::busy_error() const {
+std::string LockFile::recorded_pid() const {
   std::array<char, kPidWidth> text{};
   const ssize_t count = ::pread(fd_.get(), text.data(), text.size(), kPidAt);
-  const std::string_view pid =
-      trimmed(std::string_view(text.data(), count > 0 ? static_cast<std::size_t>(count) : 0));
+  return std::string(
+      trimmed(std::string_view(text.data(), count > 0 ? static_cast<std::size_t>(count) : 0)));
+}
+
+Error LockFile::busy_error(std::string_view pid) const {
   return {Code::busy, cat(path_.string(), " has been held by ",
                           pid.empty() ? "another process" : cat("process ", pid),
                           " for too long: wait for the process or end it, then try again")};

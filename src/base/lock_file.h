@@ -40,7 +40,8 @@ class LockFile {
     LockFile* file_;
   };
 
-  // busy, naming the holder if known, when the deadline passes. Tries at least once.
+  // busy, naming the holder if known, when the deadline passes. Tries at least once. If somebody
+  // has removed or replaced the file, others lock the new one: then it opens or creates that one.
   Result<Hold> acquire(Deadline deadline);
 
   // Whether the calling thread holds it.
@@ -51,10 +52,13 @@ class LockFile {
 
  private:
   LockFile(std::filesystem::path path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  Result<> lock(Deadline deadline);
+  Result<bool> is_in_place() const;
   Result<> lock_byte(int byte, Deadline deadline, bool poll_fast);
   void unlock_byte(int byte);
   void record_pid();
-  Error busy_error() const;
+  std::string recorded_pid() const;
+  Error busy_error(std::string_view pid) const;
 
   std::filesystem::path path_;
   Fd fd_;

@@ -93,6 +93,26 @@ TEST_F(LockFileTest, ExcludesOtherObjectsUntilReleased) {
   EXPECT_TRUE(file->acquire(in(0)));
 }
 
+TEST_F(LockFileTest, ExcludesOthersAfterItWasRemoved) {
+  const auto file = open();
+  EXPECT_TRUE(file->acquire(in(0)));
+  std::filesystem::remove(path_);
+  const auto other = open();
+  {
+    const auto hold = other->acquire(in(0));
+    ASSERT_TRUE(hold);
+    EXPECT_FALSE(file->acquire(in(20)));
+  }
+  EXPECT_TRUE(file->acquire(in(0)));
+  std::filesystem::remove(path_);
+  EXPECT_TRUE(file->acquire(in(0)));
+  EXPECT_TRUE(std::filesystem::exists(path_));
+  std::filesystem::remove(path_);
+  std::filesystem::create_symlink("elsewhere", path_);
+  EXPECT_FALSE(file->acquire(in(0)));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
 TEST_F(LockFileTest, ExcludesOtherThreads) {
   std::atomic<int> inside{0};
   std::atomic<int> most{0};

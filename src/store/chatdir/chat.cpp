@@ -98,11 +98,13 @@ Result<LockFile::Hold> Chat::lock() {
     }
     file = lock_.get();
   }
-  REPRISE_ASSIGN(LockFile::Hold hold,
-                 take_lock(*file, std::chrono::steady_clock::now() + settings_.busy_timeout));
+  auto hold = take_lock(*file, std::chrono::steady_clock::now() + settings_.busy_timeout);
   REPRISE_ASSIGN(const bool is_in_place, is_in_place());
   if (!is_in_place) {
     return std::unexpected(no_session(id_));
+  }
+  if (!hold) {
+    return hold;
   }
   REPRISE_ASSIGN(const bool is_moving, has_pending_move());
   if (is_moving) {
