@@ -450,6 +450,23 @@ TEST_F(SqliteStoreTest, BacksUpEverything) {
   EXPECT_EQ(must(read_all(*copy, kId)), must(read_all(*store, kId)));
 }
 
+// On Linux, an open file that has no name any more can be written, and is lost when it is closed.
+TEST_F(SqliteStoreTest, DoesNotAcknowledgeWhatGoesToARemovedFile) {
+  const auto store = open_at(path());
+  must(store->create(session("s")));
+  must(store->append(kId, messages(2), {}));
+  EXPECT_EQ(must(read_all(*store, kId)).size(), 2U);
+  const fs::path aside = folder_.path() / "aside";
+  fs::rename(path(), aside);
+  EXPECT_TRUE(fails(store->append(kId, messages(1), {}), Code::not_found));
+  EXPECT_TRUE(fails(store->append(kId, messages(1), {}), Code::not_found));
+  EXPECT_FALSE(fs::exists(path()));
+  EXPECT_EQ(must(read_all(*store, kId)).size(), 2U) << "what is left can be read";
+  fs::rename(aside, path());
+  EXPECT_EQ(must(store->append(kId, messages(1), {})).first, Seq{2});
+  EXPECT_EQ(must(read_all(*open_at(path()), kId)).size(), 3U);
+}
+
 TEST_F(SqliteStoreTest, RepairsIntoACopy) {
   {
     const auto store = open_at(path());

@@ -295,6 +295,12 @@ Result<bool> Connection::has_log() {
   return has_row && mode.bytes("journal_mode") == "wal";
 }
 
+bool Connection::has_moved() const {
+  int moved = 0;
+  return sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+         moved != 0;
+}
+
 Connection::~Connection() {
   for (const auto& [sql, prepared] : statements_) {
     sqlite3_finalize(prepared.statement);

@@ -159,6 +159,8 @@ class Connection {
   }
   // Whether the database has a write-ahead log.
   Result<bool> has_log();
+  // Whether its file was moved, removed or replaced since it was opened.
+  bool has_moved() const;
   // The first column of the first row; 0 if there is no row.
   template <class... Values>
   Result<std::int64_t> integer(std::string_view sql, const Values&... values) {

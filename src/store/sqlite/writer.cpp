@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
+#include "base/text.h"
 #include "reprise/store.h"
 #include "store/call.h"
 #include "store/paths.h"
@@ -244,8 +245,14 @@ Result<LockFile::Hold> Writer::lock(Clock::time_point deadline) {
 }
 
 Result<Connection*> Writer::connection() {
-  const bool is_new = !connection_;
+  const bool is_new = !connection_ || connection_->has_moved();
   if (is_new) {
+    disconnect();  // commits to a file that was removed or replaced would be lost
+    REPRISE_ASSIGN(const bool exists, file_exists(file_));
+    if (!exists) {
+      return fail(Code::not_found,
+                  cat(file_.string(), " was moved or removed while it was in use"));
+    }
     REPRISE_ASSIGN(connection_, Connection::open(file_, OpenMode::write, busy_timeout_));
     REPRISE_TRY(connection_->script(kSyncedCommits));
     durability_ = Durability::disk;
