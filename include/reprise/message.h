@@ -99,6 +99,9 @@ struct Message {
 // The texts of the text blocks, joined by blank lines.
 std::string plain_text(const Message& message);
 
+// The tool calls among its blocks, in order; valid as long as the blocks.
+std::vector<const ToolUseBlock*> tool_calls(const Message& message);
+
 // The extra field (true) of a message that neither a person nor a model wrote: a program inserted
 // it, under the role of one of them.
 inline constexpr std::string_view kInjectedField = "injected";

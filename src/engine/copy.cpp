@@ -57,9 +57,7 @@ bool is_version_4(const SessionId& id) {
 bool ends_stored_turn(const Message& message) {
   return message.role == role::kAssistant && message.state == MessageState::complete &&
          message.provider == kStoringProvider && !message.response_id.empty() &&
-         std::ranges::none_of(message.blocks, [](const Block& block) {
-           return std::holds_alternative<ToolUseBlock>(block);
-         });
+         tool_calls(message).empty();
 }
 
 class Copy {

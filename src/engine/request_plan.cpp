@@ -20,10 +20,8 @@ constexpr std::int64_t kMessageBytes = 64;     // overhead per message
 
 std::vector<std::string> call_ids(const Message& message) {
   std::vector<std::string> ids;
-  for (const Block& block : message.blocks) {
-    if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
-      ids.push_back(call->id);
-    }
+  for (const ToolUseBlock* const call : tool_calls(message)) {
+    ids.push_back(call->id);
   }
   return ids;
 }

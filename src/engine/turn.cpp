@@ -50,10 +50,8 @@ Partials* partials_of(Store* store) {
 std::vector<ToolUseBlock> calls_of(const Message& answer) {
   std::vector<ToolUseBlock> calls;
   if (answer.state == MessageState::complete) {
-    for (const Block& block : answer.blocks) {
-      if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
-        calls.push_back(*call);
-      }
+    for (const ToolUseBlock* const call : tool_calls(answer)) {
+      calls.push_back(*call);
     }
   }
   return calls;

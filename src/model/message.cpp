@@ -45,6 +45,16 @@ std::string plain_text(const Message& message) {
   return out;
 }
 
+std::vector<const ToolUseBlock*> tool_calls(const Message& message) {
+  std::vector<const ToolUseBlock*> calls;
+  for (const Block& block : message.blocks) {
+    if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+      calls.push_back(call);
+    }
+  }
+  return calls;
+}
+
 bool is_injected(const Message& message) {
   return std::ranges::any_of(message.extra, [](const ExtraField& field) {
     return field.name == kInjectedField && field.value.text() == "true";
@@ -60,12 +70,8 @@ bool is_question(const Message& message) {
 }
 
 bool is_incomplete_after(const Message& last) {
-  const auto is_call = [](const Block& block) {
-    return std::holds_alternative<ToolUseBlock>(block);
-  };
   return last.state == MessageState::incomplete || last.role == role::kUser ||
-         last.role == role::kTool ||
-         (last.role == role::kAssistant && std::ranges::any_of(last.blocks, is_call));
+         last.role == role::kTool || (last.role == role::kAssistant && !tool_calls(last).empty());
 }
 
 std::string usage_to_json(const Usage& usage) {

@@ -161,12 +161,7 @@ void add_reasoning(json::ObjectWriter& object, const Message& message, const Rea
 void add_assistant(json::ArrayWriter& items, std::string& out, const Message& message,
                    const Reasoning& reasoning) {
   const std::string text = plain_text(message);
-  std::vector<const ToolUseBlock*> calls;
-  for (const Block& block : message.blocks) {
-    if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
-      calls.push_back(call);
-    }
-  }
+  const auto calls = tool_calls(message);
   if (text.empty() && calls.empty()) {
     return;
   }

@@ -128,10 +128,8 @@ void StreamedBody::record_calls(const Message& message) {
   if (!request_.tools.empty()) {
     return;
   }
-  for (const Block& block : message.blocks) {
-    if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
-      called_.insert(call->name);
-    }
+  for (const ToolUseBlock* const call : tool_calls(message)) {
+    called_.insert(call->name);
   }
 }
 

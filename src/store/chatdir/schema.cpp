@@ -180,10 +180,8 @@ void drop_tool_names(Message& message) {
 }
 
 void add_tool_names(ToolNames& names, const Message& message) {
-  for (const Block& block : message.blocks) {
-    if (const auto* const call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
-      names[call->id] = call->name;
-    }
+  for (const ToolUseBlock* const call : tool_calls(message)) {
+    names[call->id] = call->name;
   }
 }
 

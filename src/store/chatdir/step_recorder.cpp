@@ -335,12 +335,10 @@ void StepRecorder::on_usage(const Usage& usage) {
 }
 
 void StepRecorder::on_answer(const Message& answer) {
-  for (const Block& block : answer.blocks) {
-    if (const auto* const call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
-      tools_[call->id] = call->name;
-      add_part(json::object_of("type", "tool-call", "toolCallId", call->id, "toolName", call->name,
-                               "input", call->input));
-    }
+  for (const ToolUseBlock* const call : tool_calls(answer)) {
+    tools_[call->id] = call->name;
+    add_part(json::object_of("type", "tool-call", "toolCallId", call->id, "toolName", call->name,
+                             "input", call->input));
   }
   results_[{step_, std::string(kResponseFile)}] =
       pretty(json::object_of("id", answer.response_id, "modelId", answer.model, "timestamp",

@@ -1,7 +1,6 @@
 #include "store/context/entry.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "base/json_scan.h"
 #include "base/text.h"
@@ -186,18 +185,16 @@ std::optional<std::vector<Message>> messages_before(std::string_view entry) {
 }
 
 bool has_entry(const Message& message) {
-  const auto has = [&message]<class Kind>(std::type_identity<Kind>) {
-    return std::ranges::any_of(
-        message.blocks, [](const Block& block) { return std::holds_alternative<Kind>(block); });
+  const auto is_result = [](const Block& block) {
+    return std::holds_alternative<ToolResultBlock>(block);
   };
   const bool has_words = !trimmed(plain_text(message)).empty();
   if (message.role == role::kAssistant) {
-    return has_words &&
-           (message.state == MessageState::incomplete || !has(std::type_identity<ToolUseBlock>()));
+    return has_words && (message.state == MessageState::incomplete || tool_calls(message).empty());
   }
   return message.role == role::kSystem ||
          (message.role == role::kUser &&
-          (has_words || !has(std::type_identity<ToolResultBlock>())));
+          (has_words || std::ranges::none_of(message.blocks, is_result)));
 }
 
 std::string format_entry(std::string_view json) {
@@ -210,9 +207,7 @@ bool append_entry(std::string& out, json::Scanner& scanner) {
 
 bool is_answer(const Message& message) {
   return message.role == role::kAssistant && message.state == MessageState::complete &&
-         std::ranges::none_of(message.blocks, [](const Block& block) {
-           return std::holds_alternative<ToolUseBlock>(block);
-         });
+         tool_calls(message).empty();
 }
 
 }  // namespace reprise::store::context
