@@ -86,11 +86,9 @@ std::optional<std::string> ToolArguments::text(std::string_view name) {
   if (value.empty()) {
     return std::nullopt;
   }
-  json::Scanner scanner(value);
-  std::string out;
-  if (!scanner.string(out)) {
+  auto out = json::text_in(value);
+  if (!out) {
     error_ = cat("\"", name, "\" must be a string");
-    return std::nullopt;
   }
   return out;
 }
@@ -100,11 +98,9 @@ std::optional<std::int64_t> ToolArguments::integer(std::string_view name) {
   if (value.empty()) {
     return std::nullopt;
   }
-  json::Scanner scanner(value);
-  std::int64_t out = 0;
-  if (!scanner.integer(out)) {
+  const auto out = json::integer_in(value);
+  if (!out) {
     error_ = cat("\"", name, "\" must be an integer");
-    return std::nullopt;
   }
   return out;
 }

@@ -28,12 +28,7 @@ void append_clean(std::string& to, std::string_view piece) {
 }
 
 std::string type_of(const RawJson& block) {
-  std::string type;
-  json::Scanner scanner(json::find_member(block.text(), "type"));
-  if (scanner.kind() != json::Kind::string || !scanner.string(type)) {
-    type.clear();
-  }
-  return type;
+  return json::text_in(json::find_member(block.text(), "type")).value_or("");
 }
 
 }  // namespace
@@ -147,10 +142,8 @@ std::optional<RawJson> runnable_input(const RawJson& input) {
   if (input.is_null()) {
     return json::take("{}");
   }
-  json::Scanner scanner(input.text());
-  std::string text;
-  if (scanner.kind() == json::Kind::string && scanner.string(text)) {
-    if (auto inner = RawJson::parse(std::move(text)); inner && is_object(*inner)) {
+  if (auto text = json::text_in(input.text())) {
+    if (auto inner = RawJson::parse(*std::move(text)); inner && is_object(*inner)) {
       return *std::move(inner);
     }
   }

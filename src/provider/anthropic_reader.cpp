@@ -175,22 +175,16 @@ class AnthropicReader final : public ReplyReader {
 
   // A block of another type whose input was streamed (a tool run by the provider).
   static std::string with_input(std::string_view block, std::string_view input) {
-    if (!is_json_object(input)) {
+    if (!is_json_object(input) || !is_json_object(block)) {
       return std::string(block);
     }
     std::string out;
     json::ObjectWriter object(out);
-    json::Scanner scanner(block);
-    const bool is_valid = scanner.object([&](std::string_view name) {
-      std::string_view value;
-      const bool read = scanner.raw(value);
-      if (read) {
-        object.raw(name, name == "input" ? input : value);
-      }
-      return read;
+    JsonView(block).each_member([&](std::string_view name, JsonView value) {
+      object.raw(name, name == "input" ? input : value.raw());
     });
     object.close();
-    return is_valid ? out : std::string(block);
+    return out;
   }
 
   ReplyWriter& out_;

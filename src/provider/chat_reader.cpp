@@ -55,16 +55,8 @@ class Details {
       bytes_ += kBlockBytes + static_cast<std::int64_t>(key.size());
       details_.push_back({key, {}});
     }
-    json::Scanner scanner(piece.raw());
-    // Valid JSON: this cannot fail.
-    (void)scanner.object([&](std::string_view name) {
-      std::string_view value;
-      const bool is_valid = scanner.raw(value);
-      if (is_valid) {
-        merge(details_.back(), name, value);
-      }
-      return is_valid;
-    });
+    piece.each_member(
+        [&](std::string_view name, JsonView value) { merge(details_.back(), name, value.raw()); });
   }
 
   std::int64_t bytes() const { return bytes_; }

@@ -195,12 +195,8 @@ Result<std::string> encode_options(const RequestOptions& options, std::string_vi
 
 std::vector<std::pair<std::string, std::string_view>> members_of(std::string_view object) {
   std::vector<std::pair<std::string, std::string_view>> out;
-  json::Scanner scanner(object);
-  // Valid JSON: this cannot fail.
-  (void)scanner.object([&](std::string_view name) {
-    out.emplace_back(name, std::string_view());
-    return scanner.raw(out.back().second);
-  });
+  JsonView(object).each_member(
+      [&](std::string_view name, JsonView value) { out.emplace_back(name, value.raw()); });
   return out;
 }
 

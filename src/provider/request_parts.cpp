@@ -87,22 +87,19 @@ std::string with_host(std::string_view block, std::string_view host) {
 }
 
 std::string without_host(const RawJson& block) {
-  json::Scanner scanner(block.text());
+  const JsonView members(block.text());
+  if (!members.is(json::Kind::object)) {
+    return sendable(block);
+  }
   std::string out;
   json::ObjectWriter object(out);
-  const bool is_valid =
-      scanner.kind() == json::Kind::object && scanner.object([&](std::string_view name) {
-        std::string_view value;
-        if (!scanner.raw(value)) {
-          return false;
-        }
-        if (name != kHostField) {
-          object.raw(name, value);
-        }
-        return true;
-      });
+  members.each_member([&](std::string_view name, JsonView value) {
+    if (name != kHostField) {
+      object.raw(name, value.raw());
+    }
+  });
   object.close();
-  return sendable(is_valid ? json::take(out) : block);
+  return sendable(json::take(out));
 }
 
 std::string host_in(const RawJson& block) {

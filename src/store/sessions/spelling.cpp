@@ -158,7 +158,6 @@ class Formatter {
   }
 
   bool string() {
-    const std::string_view rest = scanner_.rest();
     std::string_view raw;
     if (!scanner_.raw(raw)) {
       return false;
@@ -167,10 +166,7 @@ class Formatter {
       out_ += raw;
       return true;
     }
-    json::Scanner again(rest);
-    std::string text;
-    again.string(text);
-    append_string(out_, text);
+    append_string(out_, json::text_in(raw).value_or(""));
     return true;
   }
 
