@@ -181,7 +181,7 @@ class Anthropic final : public Codec {
  public:
   std::string_view name() const override { return kName; }
   // Users write the base URL with and without the version.
-  std::string path(std::string_view base_url, const Request& /*request*/) const override {
+  std::string_view path(std::string_view base_url) const override {
     return base_url.ends_with("/v1") ? "/messages" : "/v1/messages";
   }
   bool needs_max_tokens() const override { return true; }

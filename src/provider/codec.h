@@ -38,7 +38,7 @@ class Codec {
   virtual ~Codec() = default;
   virtual std::string_view name() const = 0;  // of its ProviderKind
   // The path after the base URL.
-  virtual std::string path(std::string_view base_url, const Request& request) const = 0;
+  virtual std::string_view path(std::string_view base_url) const = 0;
   // The path of the model list.
   virtual std::string_view models_path(std::string_view /*base_url*/) const { return "/models"; }
   virtual std::vector<http::Header> headers(std::string_view api_key) const = 0;

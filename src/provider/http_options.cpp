@@ -99,7 +99,7 @@ http::Request request_head(const Codec& codec, const ProviderOptions& options,
   const std::string_view base = options.base_url;
   http::Request out{
       .method = "POST",
-      .url = http::with_path(base, codec.path(base.substr(0, base.find_first_of("?#")), request)),
+      .url = http::with_path(base, codec.path(base.substr(0, base.find_first_of("?#")))),
       .headers = codec.headers(options.auth.empty() ? api_key : ""),
       .connect_timeout = options.connect_timeout,
       .idle_timeout = options.idle_timeout};

@@ -192,7 +192,7 @@ class OpenaiChat final : public Codec {
         max_tokens_name_(is_openai(base_url) ? "max_completion_tokens" : "max_tokens") {}
 
   std::string_view name() const override { return "openai-chat"; }
-  std::string path(std::string_view /*base_url*/, const Request& /*request*/) const override {
+  std::string_view path(std::string_view /*base_url*/) const override {
     return "/chat/completions";
   }
   std::vector<http::Header> headers(std::string_view api_key) const override {

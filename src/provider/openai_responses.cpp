@@ -164,9 +164,7 @@ class OpenaiResponses final : public Codec {
       : host_(is_openai(base_url) ? "" : http::host_of(base_url)), store_(store) {}
 
   std::string_view name() const override { return kName; }
-  std::string path(std::string_view /*base_url*/, const Request& /*request*/) const override {
-    return "/responses";
-  }
+  std::string_view path(std::string_view /*base_url*/) const override { return "/responses"; }
   bool stores_responses() const override { return store_.value_or(true); }
   bool continues_responses() const override { return store_.value_or(host_.empty()); }
   std::vector<http::Header> headers(std::string_view api_key) const override {
