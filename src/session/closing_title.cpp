@@ -1,11 +1,10 @@
 #include "session/closing_title.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "provider/retry.h"
 #include "reprise/conversation.h"
 #include "reprise/sessions.h"
 
@@ -17,7 +16,10 @@ class TimeLimit {
  public:
   TimeLimit(std::chrono::milliseconds limit, std::stop_token other)
       : on_stop_(std::move(other), Stop{source_}),
-        timer_([this, limit](const std::stop_token& stop) { wait(limit, stop); }) {}
+        timer_([this, limit](const std::stop_token& stop) {
+          (void)provider::sleep_for(limit, stop);  // ends on timeout or stop
+          source_.request_stop();
+        }) {}
 
   std::stop_token token() const { return source_.get_token(); }
 
@@ -26,14 +28,6 @@ class TimeLimit {
     std::stop_source source;
     void operator()() { source.request_stop(); }
   };
-
-  void wait(std::chrono::milliseconds limit, const std::stop_token& stop) {
-    std::mutex mutex;
-    std::unique_lock lock(mutex);
-    std::condition_variable_any condition;
-    (void)condition.wait_for(lock, stop, limit, [] { return false; });  // ends on timeout or stop
-    source_.request_stop();
-  }
 
   std::stop_source source_;
   std::stop_callback<Stop> on_stop_;
