@@ -73,10 +73,8 @@ class BasicOpenCalls {
   // is used for another call. Returns whether calls are still open.
   bool extract_results(Message& message) {
     if (message.role == role::kAssistant && message.state == MessageState::complete) {
-      for (const Block& block : message.blocks) {
-        if (const auto* const call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
-          indexes_.erase(call->id);
-        }
+      for (const ToolUseBlock* const call : tool_calls(message)) {
+        indexes_.erase(call->id);
       }
     }
     std::vector<Block>& blocks = message.blocks;
