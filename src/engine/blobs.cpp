@@ -27,18 +27,20 @@ std::string_view text_prefix(std::string_view text, std::size_t bytes_max) {
                                     : head.substr(0, head.size() - utf8::incomplete_tail(head));
 }
 
-Result<std::string> read_blob(Store* store, const BlobHash& hash, std::size_t bytes_max) {
-  Blobs* blobs = blobs_of(store);
-  if (blobs == nullptr) {
-    return fail(Code::unsupported, "this store has no blobs");
-  }
+Result<std::string> read_blob(BlobReader& blobs, const BlobHash& hash, std::size_t bytes_max) {
   std::string bytes;
   const auto sink = [&](std::string_view piece) {
     bytes += piece.substr(0, bytes_max - bytes.size());
     return bytes.size() < bytes_max ? Flow::proceed : Flow::stop;
   };
-  REPRISE_TRY(blobs->read_blob(hash, sink));
+  REPRISE_TRY(blobs.read_blob(hash, sink));
   return bytes;
+}
+
+Result<std::string> read_blob(Store* store, const BlobHash& hash, std::size_t bytes_max) {
+  Blobs* blobs = blobs_of(store);
+  return blobs == nullptr ? fail(Code::unsupported, "this store has no blobs")
+                          : read_blob(*blobs, hash, bytes_max);
 }
 
 ToolResultBlock tool_result_block(Store* store, const std::string& call, std::string_view output,

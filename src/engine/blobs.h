@@ -11,7 +11,10 @@ inline constexpr std::size_t kExcerptBytes = 4 << 10;      // of such outputs, i
 inline constexpr std::size_t kResultBytesMax = 256 << 10;  // of a result, in a request
 inline constexpr std::size_t kImageBytesMax = 20 << 20;
 
-// Reads at most `bytes_max` of the blob. unsupported when the store has no blobs.
+// The blob, or its first `bytes_max` bytes.
+Result<std::string> read_blob(BlobReader& blobs, const BlobHash& hash,
+                              std::size_t bytes_max = std::string::npos);
+// The same; unsupported when the store has no blobs.
 Result<std::string> read_blob(Store* store, const BlobHash& hash, std::size_t bytes_max);
 
 // Called with each blob that was put.

@@ -8,6 +8,7 @@
 #include "base/encode.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "engine/blobs.h"
 #include "engine/copy_reduce.h"
 #include "engine/history.h"
 #include "engine/lease.h"
@@ -359,16 +360,12 @@ class Copy {
       losses_.insert(cat("blob ", hash.str()));
       return {};
     }
-    std::string bytes;
-    const auto read = from->read_blob(hash, [&](std::string_view piece) {
-      bytes += piece;
-      return Flow::proceed;
-    });
-    if (!read) {
-      damage_.insert(cat("blob ", hash.str(), ": ", read.error().message));
+    const auto bytes = read_blob(*from, hash);
+    if (!bytes) {
+      damage_.insert(cat("blob ", hash.str(), ": ", bytes.error().message));
       return {};
     }
-    REPRISE_TRY(to->put_blob(bytes));
+    REPRISE_TRY(to->put_blob(*bytes));
     return {};
   }
 

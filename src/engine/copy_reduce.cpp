@@ -9,6 +9,7 @@
 
 #include "base/encode.h"
 #include "base/text.h"
+#include "engine/blobs.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
 
@@ -22,18 +23,6 @@ void clear_lost(std::string& text, std::string_view description, Losses& losses)
   }
 }
 
-Result<std::string> bytes_of(BlobReader* blobs, const BlobHash& hash) {
-  if (blobs == nullptr) {
-    return fail(Code::unsupported, "the source offers no blobs");
-  }
-  std::string bytes;
-  REPRISE_TRY(blobs->read_blob(hash, [&bytes](std::string_view piece) {
-    bytes += piece;
-    return Flow::proceed;
-  }));
-  return bytes;
-}
-
 // Blobs referenced only by an artefact would be purged after a day, so their bytes are stored in
 // it.
 void put_blobs_inline(Message& message, BlobReader* blobs, Losses& losses) {
@@ -41,7 +30,9 @@ void put_blobs_inline(Message& message, BlobReader* blobs, Losses& losses) {
     if (!blob) {
       return;
     }
-    if (const auto bytes = bytes_of(blobs, *blob)) {
+    const auto bytes = blobs == nullptr ? fail(Code::unsupported, "the source offers no blobs")
+                                        : read_blob(*blobs, *blob);
+    if (bytes) {
       put(*bytes);
       blob.reset();
     } else {
