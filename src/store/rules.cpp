@@ -99,8 +99,8 @@ Result<> check_unshared(const SessionId& id, const std::vector<std::string>& sha
   }
   std::vector<SessionId> ids = {id};
   for (const std::string& text : sharing) {
-    REPRISE_ASSIGN(auto other, SessionId::parse(text));
-    ids.push_back(std::move(other));
+    REPRISE_ASSIGN(auto sharer, SessionId::parse(text));
+    ids.push_back(std::move(sharer));
   }
   std::vector<std::string> names = short_ids(ids);
   const std::string name = names.front();

@@ -37,8 +37,8 @@ void add_usage(Usage& sum, const Usage& usage) {
 }
 
 std::optional<Usage> usage_beyond(const Usage& total, const Usage& sum) {
-  const auto difference = [](std::int64_t whole, std::int64_t part) {
-    return whole <= part ? 0 : part <= 0 ? whole : whole - part;
+  const auto difference = [](std::int64_t amount, std::int64_t part) {
+    return amount <= part ? 0 : part <= 0 ? amount : amount - part;
   };
   Usage remainder{
       .input = {difference(total.input.value, sum.input.value)},

@@ -159,12 +159,12 @@ Result<std::vector<Layout::Listed>> Layout::list(Area area) const {
 }
 
 Result<std::vector<Layout::Listed>> Layout::list_all() const {
-  std::vector<Listed> all;
+  std::vector<Listed> listed;
   for (const Area area : {Area::chats, Area::archive, Area::trash}) {
     REPRISE_ASSIGN(auto sessions, list(area));
-    std::ranges::move(sessions, std::back_inserter(all));
+    std::ranges::move(sessions, std::back_inserter(listed));
   }
-  return all;
+  return listed;
 }
 
 fs::path Layout::folder_for(const SessionId& id, const Location& location) const {

@@ -47,8 +47,8 @@ Result<std::vector<std::string>> suffixes_beside(const fs::path& file) {
   std::vector<std::string> suffixes;
   REPRISE_ASSIGN(const auto entries, list_if_exists(folder_of(file)));
   for (const fs::directory_entry& entry : entries) {
-    if (const std::string other = entry.path().filename(); other.starts_with(name + ".")) {
-      suffixes.push_back(other.substr(name.size()));
+    if (const std::string sibling = entry.path().filename(); sibling.starts_with(name + ".")) {
+      suffixes.push_back(sibling.substr(name.size()));
     }
   }
   return suffixes;

@@ -113,9 +113,10 @@ Result<> Documents::begin(FileSession session) {
   REPRISE_ASSIGN(Draft draft, draft_of(found));
   if (pending && !pending->unsaved_session.empty() && pending->session != id &&
       pending->has_content()) {
-    REPRISE_ASSIGN(const auto other, find_in_file(pending->session));
-    if (other && other->is_unsaved) {  // otherwise it is in the trash and does not interfere
-      draft.document.sessions.push_back(*other->session);
+    REPRISE_ASSIGN(const auto pending_session, find_in_file(pending->session));
+    if (pending_session &&
+        pending_session->is_unsaved) {  // otherwise it is in the trash and does not interfere
+      draft.document.sessions.push_back(*pending_session->session);
     }
   }
   REPRISE_TRY(encoded(found.file, draft.document));

@@ -260,8 +260,8 @@ Result<> Documents::check_partial_path(const SessionId& id) const {
   if (partial != format_.partial_in_trash(id)) {
     return {};
   }
-  REPRISE_ASSIGN(const auto other, read_pending_turn(in_use));
-  if (other && other->session != id && other->has_content()) {
+  REPRISE_ASSIGN(const auto pending, read_pending_turn(in_use));
+  if (pending && pending->session != id && pending->has_content()) {
     return fail(Code::busy, cat(in_use.native(),
                                 " has an unfinished turn of another conversation: "
                                 "try again when it has ended"));

@@ -110,8 +110,8 @@ Result<std::int64_t> count_replaced(Connection& connection, const Key& key) {
   for (const Segment& segment : shown) {
     current += segment.branch.session == key.id ? segment.to - segment.from : 0;
   }
-  REPRISE_ASSIGN(const Rows all, connection.run_one({kCountMessages, values_of(key)}));
-  return std::max<std::int64_t>(0, all.integer(0, "messages") - current);
+  REPRISE_ASSIGN(const Rows counted, connection.run_one({kCountMessages, values_of(key)}));
+  return std::max<std::int64_t>(0, counted.integer(0, "messages") - current);
 }
 
 // The visible messages of a branch are a prefix of its own ones.

@@ -70,12 +70,12 @@ void note_outcome(Failure& failure) {
 
 Result<std::vector<Rows>> run_unsynced(Connection& connection, const std::vector<Query>& queries,
                                        const std::vector<Query>& settings) {
-  std::vector<Query> all = {{kBegin}};
-  all.insert(all.end(), settings.begin(), settings.end());
-  const auto before = std::ssize(all);
-  all.insert(all.end(), queries.begin(), queries.end());
-  all.push_back({kCommit});
-  REPRISE_ASSIGN(auto rows, connection.run(all));
+  std::vector<Query> batch = {{kBegin}};
+  batch.insert(batch.end(), settings.begin(), settings.end());
+  const auto before = std::ssize(batch);
+  batch.insert(batch.end(), queries.begin(), queries.end());
+  batch.push_back({kCommit});
+  REPRISE_ASSIGN(auto rows, connection.run(batch));
   rows.erase(rows.begin(), rows.begin() + before);
   rows.pop_back();
   return rows;
@@ -243,11 +243,11 @@ Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
 Result<std::vector<Rows>> Database::write_in_transaction(const SessionId& session,
                                                          const std::vector<Query>& queries) {
   const std::size_t query_count = queries.size();
-  const auto run = [&](const std::vector<Query>& all, GroupCommit::Wait wait) {
+  const auto run = [&](const std::vector<Query>& batch, GroupCommit::Wait wait) {
     return write([&](Connection& connection, bool) {
-      auto rows = run_unsynced(connection, all, settings_of(wait));
+      auto rows = run_unsynced(connection, batch, settings_of(wait));
       const bool was_done =
-          all.size() == query_count && connection.failure().sqlstate == kDuplicateKey;
+          batch.size() == query_count && connection.failure().sqlstate == kDuplicateKey;
       return !rows && was_done ? std::vector<Rows>() : std::move(rows);
     });
   };

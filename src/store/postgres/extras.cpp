@@ -65,8 +65,9 @@ Result<> store_artefact(Database& database, const SessionId& id, const Addition&
       if (replaces) {
         queries.push_back({kDeleteArtefact, artefact});
       }
-      const auto all = queries_of(key, addition, replaces ? 0 : locked.rows[1].integer(0, "last"));
-      queries.insert(queries.end(), all.begin(), all.end());
+      const auto added =
+          queries_of(key, addition, replaces ? 0 : locked.rows[1].integer(0, "last"));
+      queries.insert(queries.end(), added.begin(), added.end());
       queries.push_back({kInsertOnce, values_of(key, operation)});
     }
     queries.push_back({kCommit});

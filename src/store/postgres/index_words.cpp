@@ -142,27 +142,27 @@ Result<> WordIndexer::index_batch(Connection& connection) {
       const auto claimed,
       connection.run(
           {{kBegin}, {kDoNotCompile}, {kClaimIndexing, values(database_.tenant())}, due_query()}));
-  std::vector<Due> all = read_due(claimed[3]);
+  std::vector<Due> due = read_due(claimed[3]);
   is_last_page_ = claimed[3].count() < kDueMax;
   if (claimed[2].empty()) {
     step_ = Step::busy;
   } else if (has_orphans_) {
     return delete_orphans(connection);
-  } else if (all.empty()) {
+  } else if (due.empty()) {
     step_ = Step::done;
   } else {
-    return index_due(connection, std::move(all));
+    return index_due(connection, std::move(due));
   }
   return connection.execute({{kRollback}});
 }
 
 // Sessions with invalid ids are not indexed.
 std::vector<WordIndexer::Due> WordIndexer::read_due(const Rows& rows) {
-  std::vector<Due> all;
+  std::vector<Due> due;
   for (int row = 0; row < rows.count(); ++row) {
     const RowView view{rows, row};
     if (auto id = SessionId::parse(view.bytes("session_id"))) {
-      all.push_back({.id = *std::move(id),
+      due.push_back({.id = *std::move(id),
                      .branch = view.integer("branch"),
                      .head = view.integer("head"),
                      .from_branch = view.integer("from_branch"),
@@ -170,7 +170,7 @@ std::vector<WordIndexer::Due> WordIndexer::read_due(const Rows& rows) {
                      .time_us = view.integer("time_us")});
     }
   }
-  return all;
+  return due;
 }
 
 Result<> WordIndexer::delete_orphans(Connection& connection) {

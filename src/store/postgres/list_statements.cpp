@@ -86,15 +86,15 @@ std::string scope_of(const ListShape& shape, const ListParameters& at, std::int6
 
 // The condition for the copies of title and mode in reprise_heads AS `h`.
 std::string copies_condition(const ListShape& shape, const ListParameters& at, std::string_view h) {
-  std::string all = shape.mode ? cat(" AND ", h, ".mode_key = ", at.mode) : "";
+  std::string condition = shape.mode ? cat(" AND ", h, ".mode_key = ", at.mode) : "";
   if (shape.title) {
-    all += cat(" AND (position(", at.title, " IN ", h, ".title_start) > 0 OR (octet_length(", h,
-               ".title_start) = ", kTitleStart, " AND (SELECT position(", at.title,
-               " IN l.title_lower) FROM reprise_sessions AS l WHERE l.tenant = $1::text AND"
-               " l.session_id = ",
-               h, ".session_id) > 0))");
+    condition += cat(" AND (position(", at.title, " IN ", h, ".title_start) > 0 OR (octet_length(",
+                     h, ".title_start) = ", kTitleStart, " AND (SELECT position(", at.title,
+                     " IN l.title_lower) FROM reprise_sessions AS l WHERE l.tenant = $1::text AND"
+                     " l.session_id = ",
+                     h, ".session_id) > 0))");
   }
-  return all;
+  return condition;
 }
 
 std::string group_condition(const ListShape& shape, std::int64_t group, std::string_view h) {
@@ -197,14 +197,15 @@ std::string author_condition(const ListParameters& at) {
 
 // The conditions on columns of reprise_sessions, and on messages.
 std::string row_condition(const ListShape& shape, const ListParameters& at) {
-  std::string all = shape.mode ? cat("s.mode = ", at.mode) : "";
+  std::string condition = shape.mode ? cat("s.mode = ", at.mode) : "";
   if (shape.title) {
-    all += cat(all.empty() ? "" : " AND ", "position(", at.title, " IN s.title_lower) > 0");
+    condition +=
+        cat(condition.empty() ? "" : " AND ", "position(", at.title, " IN s.title_lower) > 0");
   }
   if (shape.reads_authors) {
-    all += cat(all.empty() ? "" : " AND ", author_condition(at));
+    condition += cat(condition.empty() ? "" : " AND ", author_condition(at));
   }
-  return all;
+  return condition;
 }
 
 // The heads of the sessions that the title index finds, evaluated once for all parts of a list;

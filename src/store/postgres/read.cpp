@@ -340,14 +340,14 @@ Result<std::vector<std::optional<Message>>> PostgresStore::last_messages(
 Result<std::vector<std::optional<MessageFinder::Found>>> PostgresStore::find_messages(
     std::span<const MessageRef> refs) {
   constexpr std::size_t kPlacesMax = 64;  // of a round trip
-  std::vector<std::optional<MessageFinder::Found>> all;
+  std::vector<std::optional<MessageFinder::Found>> results;
   while (!refs.empty()) {
-    const auto some = refs.first(std::min(refs.size(), kPlacesMax));
-    REPRISE_ASSIGN(auto found, MessageLookup(database_, some).run());
-    std::ranges::move(found, std::back_inserter(all));
-    refs = refs.subspan(some.size());
+    const auto page = refs.first(std::min(refs.size(), kPlacesMax));
+    REPRISE_ASSIGN(auto found, MessageLookup(database_, page).run());
+    std::ranges::move(found, std::back_inserter(results));
+    refs = refs.subspan(page.size());
   }
-  return all;
+  return results;
 }
 
 namespace {
@@ -395,11 +395,11 @@ class ShortSessions {
 };
 
 std::string joined(std::span<const SessionId> ids) {
-  std::string all;
+  std::string text;
   for (const SessionId& id : ids) {
-    all += cat(all.empty() ? "" : " ", id.str());
+    text += cat(text.empty() ? "" : " ", id.str());
   }
-  return all;
+  return text;
 }
 
 }  // namespace
@@ -407,21 +407,21 @@ std::string joined(std::span<const SessionId> ids) {
 Result<std::vector<std::optional<std::vector<Message>>>> PostgresStore::short_sessions(
     std::span<const SessionId> ids) {
   constexpr std::size_t kSessionsMax = 64;  // of a round trip
-  std::vector<std::optional<std::vector<Message>>> all;
+  std::vector<std::optional<std::vector<Message>>> results;
   while (!ids.empty()) {
-    const auto some = ids.first(std::min(ids.size(), kSessionsMax));
-    const Query query = {kReadShort, values(database_.tenant(), joined(some))};
+    const auto page = ids.first(std::min(ids.size(), kSessionsMax));
+    const Query query = {kReadShort, values(database_.tenant(), joined(page))};
     REPRISE_ASSIGN(const Rows rows, database_.read([&query](Connection& connection) {
       return connection.run_one(query);
     }));
-    ShortSessions sessions(some);
+    ShortSessions sessions(page);
     for (int row = 0; row < rows.count(); ++row) {
       sessions.add({rows, row});
     }
-    sessions.move_to(all);
-    ids = ids.subspan(some.size());
+    sessions.move_to(results);
+    ids = ids.subspan(page.size());
   }
-  return all;
+  return results;
 }
 
 }  // namespace reprise::postgres

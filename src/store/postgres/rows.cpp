@@ -110,18 +110,18 @@ SessionStatements make_statements(bool flags) {
 
 // The columns of the given parts.
 std::string columns_of(std::initializer_list<Part> parts, bool flags) {
-  std::string all = "h.session_id, h.answer_start";
+  std::string columns = "h.session_id, h.answer_start";
   model::for_each(model::kInfoFields,
                   [&]<class Value>(const model::Field<SessionInfo, Value>& field) {
                     const Part part = part_of(field);
                     if (std::ranges::find(parts, part) == parts.end()) {
                       return;
                     }
-                    all += !flags && std::is_same_v<Value, bool>
-                               ? cat(", 0::int8 AS ", field.column)
-                               : cat(part == Part::head ? ", h." : ", s.", field.column);
+                    columns += !flags && std::is_same_v<Value, bool>
+                                   ? cat(", 0::int8 AS ", field.column)
+                                   : cat(part == Part::head ? ", h." : ", s.", field.column);
                   });
-  return all;
+  return columns;
 }
 
 }  // namespace

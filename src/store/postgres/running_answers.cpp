@@ -170,13 +170,13 @@ GroupCommit::Jobs GroupCommit::take_batch(std::unique_lock<std::mutex>& lock) {
 }
 
 void GroupCommit::run_batch(const Jobs& batch, const Run& run_all) {
-  std::vector<Query> all;
+  std::vector<Query> queries;
   for (Job* const job : batch) {
-    all.insert(all.end(), job->queries.begin(), job->queries.end());
+    queries.insert(queries.end(), job->queries.begin(), job->queries.end());
   }
   Result<std::vector<Rows>> rows;
   try {
-    rows = run_all(all, batch.size() > 1 ? Wait::brief : Wait::full);
+    rows = run_all(queries, batch.size() > 1 ? Wait::brief : Wait::full);
   } catch (...) {
     // Each writer runs alone, and gets its own exception.
     for (Job* const job : batch) {
@@ -191,7 +191,7 @@ void GroupCommit::run_batch(const Jobs& batch, const Run& run_all) {
     }
     return;
   }
-  if (rows->size() != all.size()) {
+  if (rows->size() != queries.size()) {
     return;  // already done: returns no rows
   }
   auto next = std::make_move_iterator(rows->begin());

@@ -69,16 +69,16 @@ VerboseMessage parse_verbose(std::string_view message) {
       parsed.text += line;
       continue;
     }
-    const std::string_view rest = line.substr(gap + kGap.size());
-    const bool has_state = rest.size() > kSqlstateChars && rest[kSqlstateChars] == ':' &&
-                           std::ranges::all_of(rest.substr(0, kSqlstateChars), [](char c) {
+    const std::string_view tail = line.substr(gap + kGap.size());
+    const bool has_state = tail.size() > kSqlstateChars && tail[kSqlstateChars] == ':' &&
+                           std::ranges::all_of(tail.substr(0, kSqlstateChars), [](char c) {
                              return is_ascii_digit(c) || (c >= 'A' && c <= 'Z');
                            });
     if (has_state) {
-      parsed.sqlstate = rest.substr(0, kSqlstateChars);
+      parsed.sqlstate = tail.substr(0, kSqlstateChars);
       parsed.text += cat(line.substr(0, gap + kGap.size()),
-                         rest.substr(std::min(kSqlstateChars + 2, rest.size())));
-    } else if (rest.find(".c:") == std::string_view::npos) {
+                         tail.substr(std::min(kSqlstateChars + 2, tail.size())));
+    } else if (tail.find(".c:") == std::string_view::npos) {
       parsed.text += line;
     }
   }
@@ -116,14 +116,14 @@ std::string refused_at(std::string_view message) {
   std::string server;
   for (std::size_t at = 0; (at = message.find(kBegin, at)) != std::string_view::npos;) {
     at += kBegin.size();
-    const std::string_view rest = message.substr(at, message.find('\n', at) - at);
-    const std::size_t port = rest.find(kPort);
-    if (port == std::string_view::npos || !rest.ends_with("Connection refused")) {
+    const std::string_view line = message.substr(at, message.find('\n', at) - at);
+    const std::size_t port = line.find(kPort);
+    if (port == std::string_view::npos || !line.ends_with("Connection refused")) {
       return "";
     }
-    const std::string_view digits = rest.substr(port + kPort.size());
+    const std::string_view digits = line.substr(port + kPort.size());
     const std::string address =
-        cat(rest.substr(0, rest.find('"')), ":", digits.substr(0, digits.find(' ')));
+        cat(line.substr(0, line.find('"')), ":", digits.substr(0, digits.find(' ')));
     if (!server.empty() && server != address) {
       return "";
     }

@@ -214,9 +214,9 @@ std::string operation_name() {
 
 Result<Locked> lock_session(Connection& connection, const Key& key,
                             const std::vector<Query>& queries) {
-  std::vector<Query> all = {{kBegin}, {kLockHead, values_of(key)}};
-  all.insert(all.end(), queries.begin(), queries.end());
-  REPRISE_ASSIGN(auto rows, connection.run(all));
+  std::vector<Query> batch = {{kBegin}, {kLockHead, values_of(key)}};
+  batch.insert(batch.end(), queries.begin(), queries.end());
+  REPRISE_ASSIGN(auto rows, connection.run(batch));
   const Rows& head = rows[1];
   if (head.empty()) {
     return std::unexpected(store::no_session(key.id));

@@ -25,8 +25,8 @@ constexpr unsigned number_of(const AppendShape& shape) {
 
 // The assignments that add the usage of an append to the session's. Sums saturate.
 std::string set_usage(Placeholders& placeholders) {
-  const auto sum = [](std::string_view old, std::string_view more) {
-    return cat("greatest(least(", old, "::numeric + ", more,
+  const auto sum = [](std::string_view old, std::string_view added) {
+    return cat("greatest(least(", old, "::numeric + ", added,
                "::numeric, 9223372036854775807), -9223372036854775808)::int8");
   };
   std::string set;
@@ -253,8 +253,8 @@ std::string Placeholders::next(std::string_view type) {
 }
 
 const std::vector<AppendStatement>& append_statements() {
-  static const std::vector<AppendStatement> all = all_shapes(make_append);
-  return all;
+  static const std::vector<AppendStatement> statements = all_shapes(make_append);
+  return statements;
 }
 
 const AppendStatement& append_statement(const AppendShape& shape) {
@@ -262,13 +262,13 @@ const AppendStatement& append_statement(const AppendShape& shape) {
 }
 
 const AppendStatement& move_statement(const AppendShape& shape) {
-  static const std::vector<AppendStatement> all = all_shapes(make_move);
-  return all.at(number_of(shape));
+  static const std::vector<AppendStatement> statements = all_shapes(make_move);
+  return statements.at(number_of(shape));
 }
 
 const AppendStatement& append_call(const AppendShape& shape) {
-  static const std::vector<AppendStatement> all = all_shapes(make_call);
-  return all.at(number_of(shape));
+  static const std::vector<AppendStatement> statements = all_shapes(make_call);
+  return statements.at(number_of(shape));
 }
 
 std::vector<AppendShape> append_function_shapes() {

@@ -101,9 +101,9 @@ std::string sidecar_of(const StoredSession& stored, const Session& native, std::
     object.field("host", key->host());
   }
   object.close();
-  if (const std::string more = session_sidecar(stored, native); !more.empty()) {
+  if (const std::string members = session_sidecar(stored, native); !members.empty()) {
     sidecar.back() = ',';
-    sidecar.append(more, 1);
+    sidecar.append(members, 1);
   }
   return sidecar;
 }

@@ -103,11 +103,11 @@ Result<std::vector<SessionId>> read_trash(Connection& connection) {
 }
 
 std::int64_t hash_of(const std::vector<SessionId>& ids) {
-  std::string all;
+  std::string text;
   for (const SessionId& id : ids) {
-    all += cat(id.str(), "\n");
+    text += cat(id.str(), "\n");
   }
-  return hash_of(all);
+  return hash_of(text);
 }
 
 Result<Position> position_now(Connection& connection, const std::vector<SessionId>& trashed) {
@@ -144,8 +144,8 @@ Result<std::optional<std::vector<SessionInfo>>> read_changed(Connection& connect
   REPRISE_ASSIGN(Statement row, connection.query(sql, then.last_message, then.last_session));
   std::vector<SessionInfo> changed;
   while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
+    REPRISE_ASSIGN(const bool has_row, row.step());
+    if (!has_row) {
       return changed;
     }
     InfoRow read = read_info(row, connection.name());

@@ -111,8 +111,8 @@ class Statement {
 template <class Row>
 Result<> Statement::each(const Row& row) {
   while (true) {
-    REPRISE_ASSIGN(const bool more, step());
-    if (!more) {
+    REPRISE_ASSIGN(const bool has_row, step());
+    if (!has_row) {
       return {};
     }
     if constexpr (std::is_void_v<decltype(row())>) {
@@ -171,11 +171,11 @@ class Connection {
   // The first column of all rows.
   template <class... Values>
   Result<std::vector<std::string>> texts(std::string_view sql, const Values&... values) {
-    std::vector<std::string> all;
+    std::vector<std::string> column;
     REPRISE_ASSIGN(Statement statement, query(sql, values...));
     // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange): a number, not one of a list
-    REPRISE_TRY(statement.each([&] { statement.text(store::Column{0}, all.emplace_back()); }));
-    return all;
+    REPRISE_TRY(statement.each([&] { statement.text(store::Column{0}, column.emplace_back()); }));
+    return column;
   }
 
   // Runs any number of statements, without caching them.

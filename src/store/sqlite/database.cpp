@@ -217,12 +217,12 @@ Result<Database::Reader> Database::connect() {
       return opened;
     }
     // Never ignore a journal: without it, the pages are inconsistent.
-    auto other = journal ? connect_rolled_back(*journal) : connect_without_shared_memory();
-    if (other || !journal) {
-      return other ? std::move(other) : std::move(opened);
+    auto fallback = journal ? connect_rolled_back(*journal) : connect_without_shared_memory();
+    if (fallback || !journal) {
+      return fallback ? std::move(fallback) : std::move(opened);
     }
-    if (other.error().code != Code::conflict || tries == kAttempts) {
-      return other;
+    if (fallback.error().code != Code::conflict || tries == kAttempts) {
+      return fallback;
     }
   }
 }

@@ -82,13 +82,13 @@ Result<bool> PurgeSteps::step(Connection& connection) {
     if (!exists) {
       continue;
     }
-    REPRISE_ASSIGN(const bool more, delete_rows(connection, rows));
-    if (more) {
+    REPRISE_ASSIGN(const bool has_more, delete_rows(connection, rows));
+    if (has_more) {
       return true;
     }
   }
-  REPRISE_ASSIGN(const bool more, delete_blob_references(connection));
-  return more ? Result<bool>(true) : delete_small_rows(connection);
+  REPRISE_ASSIGN(const bool has_more, delete_blob_references(connection));
+  return has_more ? Result<bool>(true) : delete_small_rows(connection);
 }
 
 Result<bool> PurgeSteps::delete_blob_references(Connection& connection) {
@@ -133,8 +133,8 @@ Result<bool> PurgeSteps::delete_rows(Connection& connection, const Rows& rows) {
                                                  id_.str()));
   std::vector<std::int64_t> chosen;
   for (std::int64_t bytes = 0; bytes < kStepBytes;) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
+    REPRISE_ASSIGN(const bool has_row, row.step());
+    if (!has_row) {
       break;
     }
     const std::int64_t number = row.integer("row");

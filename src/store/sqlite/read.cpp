@@ -166,8 +166,8 @@ Result<> PagedReader::read_segment(Connection& connection, const Segment& segmen
 Result<> PagedReader::read_rows(Connection& connection, Statement& row, const Segment& segment) {
   const store::Column content = row.column("content");
   while (!page_is_full()) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
+    REPRISE_ASSIGN(const bool has_row, row.step());
+    if (!has_row) {
       advance(range_.newest_first ? segment.from : segment.to - 1);
       return {};
     }

@@ -167,13 +167,14 @@ Result<> DatabaseRepair::record_damage(Damage damage, std::string_view bytes) {
 // Unreachable rows are damage of the table.
 Result<> DatabaseRepair::each(const std::string& sql, std::string_view table, const Row& row) {
   auto rows = source_.prepare(sql);
-  auto more = rows ? rows->step() : Result<bool>(std::unexpected(rows.error()));
-  while (more && *more) {
+  auto has_row = rows ? rows->step() : Result<bool>(std::unexpected(rows.error()));
+  while (has_row && *has_row) {
     REPRISE_TRY(row(*rows));
-    more = rows->step();
+    has_row = rows->step();
   }
-  return more ? Result<>()
-              : record_damage({cat(file_, ": ", table), std::move(more).error().message, ""}, "");
+  return has_row
+             ? Result<>()
+             : record_damage({cat(file_, ": ", table), std::move(has_row).error().message, ""}, "");
 }
 
 Result<> DatabaseRepair::copy_sessions() {

@@ -496,13 +496,13 @@ void PageSalvage::report() {
     damage_.push_back({name_, std::move(reason), ""});
   };
   const std::int64_t count = pages_.count();
-  const std::int64_t all = std::max<std::int64_t>(count, pages_before_);
-  if (all > count) {
-    add(cat("the file is truncated: ", all - count, " of ", counted(all, "page"),
-            all - count == 1 ? " is" : " are", " missing"));
+  const std::int64_t total = std::max<std::int64_t>(count, pages_before_);
+  if (total > count) {
+    add(cat("the file is truncated: ", total - count, " of ", counted(total, "page"),
+            total - count == 1 ? " is" : " are", " missing"));
   }
   if (lost_pages_ != 0) {
-    add(cat(lost_pages_, " of ", counted(all, "page"), " cannot be read"));
+    add(cat(lost_pages_, " of ", counted(total, "page"), " cannot be read"));
   }
   if (lost_rows_ != 0) {
     add(cat(counted(lost_rows_, "row"), " cannot be read"));

@@ -71,9 +71,9 @@ Result<> purge_in_steps(Database& database, const SessionId& id) {
     return steps.hide(connection);
   };
   REPRISE_TRY(database.write(Durability::disk, hide));
-  for (bool more = true; more;) {
+  for (bool has_more = true; has_more;) {
     (void)database.truncate_wal(std::chrono::milliseconds(0));
-    REPRISE_ASSIGN(more, database.write(Durability::disk, [&](Connection& connection) {
+    REPRISE_ASSIGN(has_more, database.write(Durability::disk, [&](Connection& connection) {
       return steps.step(connection);
     }));
   }
