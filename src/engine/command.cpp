@@ -119,9 +119,9 @@ Result<std::string> run_command(const std::string& line, const CommandOptions& o
   writing = Fd();
   Child child(pid);
   Reader reader{.fd = output.get(), .options = options};
-  for (bool more = true; more;) {
+  for (bool has_more = true; has_more;) {
     REPRISE_TRY(reader.check());
-    REPRISE_ASSIGN(more, reader.read_some());
+    REPRISE_ASSIGN(has_more, reader.read_some());
   }
   for (;;) {  // the command may close stdout before it exits
     if (const auto status = child.poll(); status) {

@@ -187,9 +187,9 @@ class Copy {
       for (Message& message : batch) {
         message = reduce(std::move(message), capabilities_, losses_);
       }
-      const std::int64_t more = grown_from_ ? 0 : target_head_.value - at_target.value;
+      const std::int64_t remaining = grown_from_ ? 0 : target_head_.value - at_target.value;
       const auto existing =
-          static_cast<std::size_t>(std::clamp<std::int64_t>(more, 0, std::ssize(batch)));
+          static_cast<std::size_t>(std::clamp<std::int64_t>(remaining, 0, std::ssize(batch)));
       REPRISE_ASSIGN(const std::size_t same, count_same(batch, at_target, existing));
       if (same < existing && !grown_from_) {
         return {};
