@@ -38,8 +38,8 @@ Result<> import_originals(Source& source, const SessionId& foreign, Store& targe
                                     : to->save_artefact(id, Step{0}, name, piece));
         continue;
       }
-      REPRISE_ASSIGN(const auto there, to->find_artefact(id, Step{0}, name));
-      if (there != piece) {
+      REPRISE_ASSIGN(const auto stored, to->find_artefact(id, Step{0}, name));
+      if (stored != piece) {
         REPRISE_TRY(to->save_artefact(id, Step{0}, name, piece));
       }
     }

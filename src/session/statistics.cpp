@@ -77,10 +77,10 @@ class StatisticsCollector {
     return for_each_page([&](const std::vector<SessionInfo>& sessions) -> Result<> {
       constexpr std::size_t kTogether = 64;
       for (std::size_t at = 0; at < sessions.size(); at += kTogether) {
-        const auto some =
+        const auto batch =
             std::span(sessions).subspan(at, std::min(kTogether, sessions.size() - at));
-        REPRISE_TRY(read_short(some));
-        for (const SessionInfo& info : some) {
+        REPRISE_TRY(read_short(batch));
+        for (const SessionInfo& info : batch) {
           if (progress) {
             progress({.work = "reading", .done = done++, .total = sessions_});
           }
