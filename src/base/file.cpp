@@ -379,14 +379,14 @@ Result<> make_private_folders(const fs::path& folder) {
   if (folder.empty()) {
     return {};
   }
-  if (const auto there = open_file(folder, O_PATH | O_DIRECTORY); there) {
+  if (const auto opened = open_file(folder, O_PATH | O_DIRECTORY); opened) {
     // An empty folder may have been created by a process that was killed before it synced the
     // parent.
     REPRISE_ASSIGN(const bool is_empty, is_empty_folder(folder));
     auto synced = is_empty ? sync_folder(folder_of(folder)) : Result<>();
     return synced || synced.error().os_errno == EACCES ? Result<>() : synced;
-  } else if (there.error().code != Code::not_found) {
-    return std::unexpected(there.error());
+  } else if (opened.error().code != Code::not_found) {
+    return std::unexpected(opened.error());
   }
   REPRISE_TRY(make_private_folders(folder.parent_path()));
   REPRISE_ASSIGN(const Fd parent, open_folder(folder_of(folder)));

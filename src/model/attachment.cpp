@@ -22,12 +22,12 @@ std::optional<std::string> attached_name(const Block& block) {
   if (text == nullptr || !text->text.starts_with(kBefore)) {
     return std::nullopt;
   }
-  const std::string_view rest = std::string_view(text->text).substr(kBefore.size());
-  const std::size_t end = rest.find(kAfter);
-  if (end == std::string_view::npos || rest.substr(0, end).find('\n') != std::string_view::npos) {
+  const std::string_view tail = std::string_view(text->text).substr(kBefore.size());
+  const std::size_t end = tail.find(kAfter);
+  if (end == std::string_view::npos || tail.substr(0, end).find('\n') != std::string_view::npos) {
     return std::nullopt;
   }
-  return std::string(rest.substr(0, end));
+  return std::string(tail.substr(0, end));
 }
 
 std::string question_text(const Message& question) {

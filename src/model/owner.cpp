@@ -82,11 +82,11 @@ std::optional<std::int64_t> started_ticks(std::int64_t pid) {
   if (!stat) {
     return std::nullopt;
   }
-  std::string_view rest = std::string_view(*stat).substr(stat->rfind(')') + 1);
+  std::string_view tail = std::string_view(*stat).substr(stat->rfind(')') + 1);
   bool ended = false;
   for (int field = 3; field <= 22; ++field) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    const std::string_view value = rest.substr(0, rest.find(' '));
+    tail.remove_prefix(std::min(tail.find_first_not_of(' '), tail.size()));
+    const std::string_view value = tail.substr(0, tail.find(' '));
     if (field == 3) {
       ended = value == "Z";
     }
@@ -96,7 +96,7 @@ std::optional<std::int64_t> started_ticks(std::int64_t pid) {
     if (field == 22) {
       return parse_number<std::int64_t>(value).value_or(0);
     }
-    rest.remove_prefix(value.size());
+    tail.remove_prefix(value.size());
   }
   return 0;
 }
