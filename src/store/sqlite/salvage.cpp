@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <chrono>
 #include <memory>
-#include <span>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -14,6 +13,7 @@
 #include "store/paths.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/copy.h"
+#include "store/sqlite/known_tables.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/pages.h"
@@ -27,9 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kBlockBytes = 4096;
-constexpr std::size_t kHashDigits = 64;
-
-// --- A single file without a log ---
 
 // Unreadable blocks become zeros.
 Result<> copy_readable(const fs::path& from, const fs::path& to) {
@@ -122,34 +119,6 @@ Result<PageFile> open_pages(const fs::path& file, std::chrono::milliseconds time
   return PageFile::open(raw);
 }
 
-// --- Tables ---
-
-struct KnownColumn {
-  std::string name;
-  std::string type;
-  bool is_not_null = false;
-  bool is_rowid = false;
-};
-
-struct KnownTable {
-  std::string name;
-  std::string sql;        // of the damaged database; "" if it is lost
-  bool is_index = false;  // WITHOUT ROWID: its rows are in an index
-  std::vector<KnownColumn> columns = {};
-  std::string insert = {};
-};
-
-std::vector<KnownTable> known_tables() {
-  std::vector<KnownTable> tables = {{"sessions", ""}, {"messages", ""}};
-  for (const Table& table : added_tables()) {
-    tables.push_back({std::string(table.name), ""});
-  }
-  for (const std::string_view name : {kResultBlobsTable, kSnapshotsTable}) {
-    tables.push_back({std::string(name), ""});
-  }
-  return tables;
-}
-
 std::string sql_name(std::string_view name) {
   std::string out = "\"";
   for (const char c : name) {
@@ -159,76 +128,6 @@ std::string sql_name(std::string_view name) {
     }
   }
   return out + '"';
-}
-
-Result<> read_columns(Connection& schema, KnownTable& table) {
-  REPRISE_ASSIGN(
-      const std::int64_t without_rowid,
-      schema.integer("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?",
-                     table.name));
-  REPRISE_ASSIGN(Statement row,
-                 schema.query("SELECT name, upper(type) AS type, \"notnull\", pk,"
-                              " sum(pk > 0) OVER () AS keys FROM pragma_table_info(?) ORDER BY cid",
-                              table.name));
-  table.is_index = without_rowid != 0;
-  table.columns.clear();
-  return row.each([&] {
-    const bool is_key = row.integer("pk") == 1 && row.integer("keys") == 1;
-    table.columns.push_back({row.text("name"), row.text("type"), row.integer("notnull") != 0,
-                             is_key && !table.is_index && row.bytes("type") == "INTEGER"});
-  });
-}
-
-// --- The table of an orphaned row ---
-
-bool is_hash(const StoredValue& value) {
-  return value.bytes.size() == kHashDigits &&
-         value.bytes.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
-// Distinguishes a table of ours from an index whose entries have the same types.
-bool is_of(std::string_view table, std::span<const StoredValue> values) {
-  if (table == "reprise_todos") {
-    return values.size() == 2 && values[1].bytes.starts_with('[');
-  }
-  if (table == "reprise_once") {
-    return values.size() > 2 && values[1].bytes.find(':') != std::string_view::npos;
-  }
-  if (table == "reprise_blob_refs") {
-    return values.size() == 2 && is_hash(values[1]);
-  }
-  return table != kPinsTable || is_hash(values[0]);
-}
-
-bool fits(const KnownColumn& column, const StoredValue& value, bool is_truncated) {
-  using Type = StoredValue::Type;
-  if (column.is_rowid) {
-    return value.type == Type::null;
-  }
-  if (value.type == Type::null) {
-    return !column.is_not_null || is_truncated;
-  }
-  if (column.type == "INTEGER") {
-    return value.type == Type::integer;
-  }
-  if (column.type == "TEXT") {
-    return value.type == Type::text;
-  }
-  return column.type != "BLOB" || value.type == Type::blob;
-}
-
-bool fits(const KnownTable& table, const StoredRow& row, bool is_index) {
-  const std::size_t least = std::min<std::size_t>(2, table.columns.size());
-  if (table.is_index != is_index || row.values.size() < least ||
-      row.values.size() > table.columns.size()) {
-    return false;
-  }
-  for (std::size_t i = 0; i < row.values.size(); ++i) {
-    if (!fits(table.columns[i], row.values[i], row.is_truncated)) {
-      return false;
-    }
-  }
-  return is_of(table.name, row.values);
 }
 
 class PageSalvage {
