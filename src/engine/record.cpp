@@ -176,9 +176,10 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
     answer_.reset();  // there is nothing to continue
     return {};
   }
-  if (is_empty(batch)) {
-    return {};
-  }
+  return is_empty(batch) ? Result<>() : begin_in_store(std::move(batch), stop);
+}
+
+Result<> Record::begin_in_store(Batch batch, const std::stop_token& stop) {
   const auto deadline = std::chrono::steady_clock::now() + options_.busy_timeout;
   for (;;) {
     REPRISE_TRY(wait_until_free(deadline, stop));

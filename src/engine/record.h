@@ -153,6 +153,7 @@ class Record {
   void on_stored(const Batch& batch, const AppendResult& appended);
   void flush();
   void begin_lease();
+  Result<> begin_in_store(Batch batch, const std::stop_token& stop);
   void drop_lost();
   std::string save_lost();
   std::string describe_lost();

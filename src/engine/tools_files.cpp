@@ -109,12 +109,8 @@ std::string entry_line(int folder, const std::string& name) {
   return line;
 }
 
-Result<ToolOutput> list_dir_tool(const ToolContext& context, const RawJson& input) {
-  ToolArguments arguments(input);
-  const std::string path = arguments.text("path").value_or(".");
-  REPRISE_TRY(arguments.check());
-  REPRISE_ASSIGN(const Fd opened,
-                 open_inside(context.session.info.working_dir, path, EntryKind::folder));
+// The names in the opened folder, in no order; if it has too many, one more than kEntriesMax.
+Result<std::vector<std::string>> names_in(const Fd& opened, const std::string& path) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): there is no other function for this.
   const int fd = ::fcntl(opened.get(), F_DUPFD_CLOEXEC, 0);
   const std::unique_ptr<DIR, FolderCloser> folder(fd < 0 ? nullptr : ::fdopendir(fd));
@@ -126,22 +122,31 @@ Result<ToolOutput> list_dir_tool(const ToolContext& context, const RawJson& inpu
     return std::unexpected(error);
   }
   std::vector<std::string> names;
-  bool has_more = false;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): safe on different streams, which this one is.
   for (const dirent* entry = nullptr; errno = 0, (entry = ::readdir(folder.get())) != nullptr;) {
     const std::string_view name(static_cast<const char*>(entry->d_name));
-    if (name == "." || name == "..") {
-      continue;
+    if (name != "." && name != "..") {
+      names.emplace_back(name);
     }
-    has_more = names.size() == kEntriesMax;
-    if (has_more) {
-      break;
+    if (names.size() > kEntriesMax) {
+      return names;
     }
-    names.emplace_back(name);
   }
-  if (!has_more && errno != 0) {
+  if (errno != 0) {
     return std::unexpected(os_error("list", path, errno));
   }
+  return names;
+}
+
+Result<ToolOutput> list_dir_tool(const ToolContext& context, const RawJson& input) {
+  ToolArguments arguments(input);
+  const std::string path = arguments.text("path").value_or(".");
+  REPRISE_TRY(arguments.check());
+  REPRISE_ASSIGN(const Fd opened,
+                 open_inside(context.session.info.working_dir, path, EntryKind::folder));
+  REPRISE_ASSIGN(std::vector<std::string> names, names_in(opened, path));
+  const bool has_more = names.size() > kEntriesMax;
+  names.resize(std::min(names.size(), kEntriesMax));
   std::ranges::sort(names);
   std::string out;
   for (const std::string& name : names) {

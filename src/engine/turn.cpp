@@ -196,27 +196,32 @@ Result<> Turn::request_reply(Reply& reply) {
     if (streamed.error().code == Code::too_long) {
       return fail(Code::too_long, cat(streamed.error().message, kReduceAdvice));
     }
-    if (!continued) {
+    if (!continued || !stops_continuing(streamed.error())) {
       return streamed;
-    }
-    if (streamed.error().code == Code::invalid_argument && record_.has_all_messages()) {
-      rejects_response_ids_ = true;
-      observer_.on_note(cat(streamed.error().message,
-                            ": sending the whole conversation instead of continuing from the last "
-                            "response; store = false always does so"));
-      continue;
-    }
-    if (streamed.error().code != Code::expired) {
-      return streamed;
-    }
-    by_response_id_ = false;
-    if (record_.has_all_messages()) {
-      observer_.on_note("the provider no longer has the conversation; sending it again");
-    } else {
-      observer_.on_warning("Conversation expired. Starting fresh.");
-      record_.start_new_session();
     }
   }
+}
+
+// Whether the request, which continued from a response id, is repeated without it.
+bool Turn::stops_continuing(const Error& refusal) {
+  if (refusal.code == Code::invalid_argument && record_.has_all_messages()) {
+    rejects_response_ids_ = true;
+    observer_.on_note(cat(refusal.message,
+                          ": sending the whole conversation instead of continuing from the last "
+                          "response; store = false always does so"));
+    return true;
+  }
+  if (refusal.code != Code::expired) {
+    return false;
+  }
+  by_response_id_ = false;
+  if (record_.has_all_messages()) {
+    observer_.on_note("the provider no longer has the conversation; sending it again");
+  } else {
+    observer_.on_warning("Conversation expired. Starting fresh.");
+    record_.start_new_session();
+  }
+  return true;
 }
 
 // If the request is too long for the model, or the model rejects images, it is repeated once with

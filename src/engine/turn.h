@@ -36,6 +36,7 @@ class Turn {
   Result<> request_reply(Reply& reply);
   Result<> stream(RequestPlan plan, Reply& reply);
   bool reduce_request(const Error& refusal, const PlanOptions& plan_options);
+  bool stops_continuing(const Error& refusal);
   void on_event(const StreamEvent& event);
   Message finished(Reply& reply, bool interrupted);
   Message joined_with_incomplete(Message answer);
