@@ -6,7 +6,6 @@
 #include <stop_token>
 
 #include "base/encode.h"
-#include "base/secrets.h"
 #include "base/text.h"
 #include "engine/blobs.h"
 #include "engine/copy_reduce.h"
@@ -42,16 +41,6 @@ Result<OperationId> operation_for(const SessionId& id, Seq at, const std::vector
     operation += cat(":grown:", replaced->value, ":", fnv1a(message_to_json(messages.front())));
   }
   return OperationId::parse(operation);
-}
-
-// The only ids that the program of a store with such ids accepts.
-bool is_version_4(const SessionId& id) {
-  constexpr std::size_t kUuidBytes = 36;
-  constexpr std::size_t kVersionAt = 14;
-  constexpr std::size_t kVariantAt = 19;
-  const std::string& text = id.str();
-  return text.size() == kUuidBytes && text[kVersionAt] == '4' &&
-         std::string_view("89ab").contains(text[kVariantAt]);
 }
 
 // An answer whose id is sufficient to continue from.
@@ -98,7 +87,8 @@ class Copy {
     const bool is_archived = present && present->info.state == SessionState::archived;
     if (copied_.outcome != CopyOutcome::conflict && !is_archived) {
       REPRISE_TRY(copy_extras(reduced));
-      REPRISE_TRY(compare(session));
+      REPRISE_ASSIGN(const Session existing, get(target_, id_));
+      engine::compare(session, existing, {capabilities_, is_ahead_}, losses_);
       REPRISE_TRY(archive(session.info));
     }
     copied_.damage.assign(damage_.begin(), damage_.end());
@@ -369,46 +359,12 @@ class Copy {
     return {};
   }
 
-  // Reports what the target could not store, and what was changed since the first copy, so that no
-  // loss goes unnoticed.
-  Result<> compare(const Session& source) {
-    REPRISE_ASSIGN(const Session existing, get(target_, id_));
-    const SessionInfo& from = source.info;
-    const SessionInfo& to = existing.info;
-    const auto record_loss = [this](bool is_same, std::string_view name) {
-      if (!is_same) {
-        losses_.emplace(name);
-      }
-    };
-    record_loss(from.title == to.title, "the title");
-    record_loss(from.mode == to.mode, "the mode");
-    record_loss(from.provider == to.provider, "the provider");
-    record_loss(from.model == to.model, "the model");
-    record_loss(from.working_dir == to.working_dir, "the folder");
-    record_loss(from.created_at == to.created_at, "the creation time");
-    record_loss(is_ahead_ || from.updated_at == to.updated_at, "the time of the last activity");
-    record_loss(from.closed_at == to.closed_at, "the closing time");
-    record_loss(from.forked_from == to.forked_from, "the link to the session it was forked from");
-    record_loss(from.state != SessionState::active || to.state == from.state, "the state active");
-    record_loss(from.state != SessionState::closed || to.state == from.state, "the state closed");
-    record_loss(source.system_prompt == existing.system_prompt, "the system prompt");
-    record_loss(source.config == existing.config, "the session's settings");
-    record_loss(is_ahead_ || source.usage == existing.usage, "the total usage");
-    record_loss(source.prompt_history == existing.prompt_history, "the prompt history");
-    record_loss(source.extra == existing.extra, "fields of other programs");
-    record_loss(capabilities_.new_ids != UuidVersion::v4 || is_version_4(id_),
-                "resuming in the original program, which needs an id of version 4");
-    return {};
-  }
-
   Result<> copy_extras(const Session& session) {
-    REPRISE_TRY(todos());
-    REPRISE_TRY(artefacts());
-    REPRISE_TRY(replaced());
+    REPRISE_TRY(engine::copy_todos(source_, target_, id_, losses_));
+    REPRISE_TRY(engine::copy_artefacts(source_, target_, id_, losses_));
+    REPRISE_TRY(engine::copy_replaced(source_, target_, id_, losses_, damage_));
     return response_chain(session);
   }
-
-  Result<> replaced() { return engine::copy_replaced(source_, target_, id_, losses_, damage_); }
 
   // The last step, since an archived session is read-only.
   Result<> archive(const SessionInfo& source) {
@@ -416,83 +372,6 @@ class Copy {
     return source.state == SessionState::archived && to != nullptr
                ? to->archive(id_, source.updated_at)
                : Result<>();
-  }
-
-  Result<> todos() {
-    TodoReader* const from = source_.capabilities().todo_reader;
-    Todos* const to = capabilities_.todos;
-    if (from == nullptr) {
-      return {};
-    }
-    REPRISE_ASSIGN(std::vector<Todo> source_todos, from->todos(id_));
-    if (source_todos.empty()) {
-      return {};
-    }
-    if (to == nullptr) {
-      losses_.emplace("the todos");
-      return {};
-    }
-    REPRISE_TRY(to->edit_todos(id_, [&](std::vector<Todo>& existing) -> Result<> {
-      if (existing.empty()) {
-        existing = std::move(source_todos);
-      } else if (existing != source_todos) {
-        losses_.emplace("the todos: the target has others");
-      }
-      return {};
-    }));
-    return {};
-  }
-
-  Result<> artefacts() {
-    ArtefactReader* const from = source_.capabilities().artefact_reader;
-    Artefacts* const to = capabilities_.artefacts;
-    if (from == nullptr) {
-      return {};
-    }
-    REPRISE_ASSIGN(const std::vector<std::string> unlisted, from->list_unlisted(id_));
-    losses_.insert(unlisted.begin(), unlisted.end());
-    REPRISE_ASSIGN(const std::vector<Artefacts::Entry> entries, from->list_artefacts(id_));
-    REPRISE_ASSIGN(const std::int64_t replaced, engine::count_replaced(source_, id_));
-    for (const Artefacts::Entry& entry : entries) {
-      if (replaced > 0 && entry.step == Step{0} && entry.name == engine::kReplacedArtefact) {
-        continue;  // included in the replaced messages
-      }
-      if (to == nullptr) {
-        losses_.emplace("the artefacts");
-        return {};
-      }
-      REPRISE_TRY(artefact(*from, *to, entry));
-    }
-    return {};
-  }
-
-  Result<> artefact(ArtefactReader& from, Artefacts& to, const Artefacts::Entry& entry) {
-    const std::string name = cat("artefact ", entry.name, " of step ", entry.step.value);
-    REPRISE_ASSIGN(auto bytes, from.find_artefact(id_, entry.step, entry.name));
-    if (!bytes) {
-      return {};  // removed concurrently
-    }
-    if (entry.name.substr(entry.name.rfind('/') + 1) == store::kResponseFile) {
-      std::string redacted = redact_headers(*bytes);
-      if (redacted != *bytes) {
-        losses_.insert(cat(name, ": headers that are secret"));
-      }
-      bytes = std::move(redacted);
-    }
-    auto done = to.find_artefact(id_, entry.step, entry.name);
-    if (done && *done) {
-      if (*done != bytes) {
-        losses_.insert(cat(name, ": the target has another"));
-      }
-      return {};
-    }
-    auto saved = done ? to.save_artefact(id_, entry.step, entry.name, *bytes)
-                      : Result<>(std::unexpected(std::move(done).error()));
-    if (!saved && saved.error().code == Code::invalid_argument) {
-      losses_.insert(cat(name, ": ", saved.error().message));
-      return {};
-    }
-    return saved;
   }
 
   // Response ids are append-only.

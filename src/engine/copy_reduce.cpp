@@ -8,13 +8,23 @@
 #include <utility>
 
 #include "base/encode.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "engine/blobs.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
+#include "store/rules.h"
 
 namespace reprise::engine {
 namespace {
+
+constexpr std::string_view kReplacedArtefact = "replaced.jsonl";  // of step 0
+
+// The number of replaced messages that the source does not return as artefacts.
+Result<std::int64_t> count_replaced(Source& source, const SessionId& id) {
+  ReplacedReader* const reader = source.capabilities().replaced_reader;
+  return reader != nullptr ? reader->count_replaced(id) : 0;
+}
 
 void clear_lost(std::string& text, std::string_view description, Losses& losses) {
   if (!text.empty()) {
@@ -77,6 +87,46 @@ Result<std::string> read_lines(Source& source, const SessionId& id, Losses& loss
   return out;
 }
 
+// The only ids that the program of a store with such ids accepts.
+bool is_version_4(const SessionId& id) {
+  constexpr std::size_t kUuidBytes = 36;
+  constexpr std::size_t kVersionAt = 14;
+  constexpr std::size_t kVariantAt = 19;
+  const std::string& text = id.str();
+  return text.size() == kUuidBytes && text[kVersionAt] == '4' &&
+         std::string_view("89ab").contains(text[kVariantAt]);
+}
+
+Result<> copy_artefact(ArtefactReader& from, Artefacts& to, const SessionId& id,
+                       const Artefacts::Entry& entry, Losses& losses) {
+  const std::string name = cat("artefact ", entry.name, " of step ", entry.step.value);
+  REPRISE_ASSIGN(auto bytes, from.find_artefact(id, entry.step, entry.name));
+  if (!bytes) {
+    return {};  // removed concurrently
+  }
+  if (entry.name.substr(entry.name.rfind('/') + 1) == store::kResponseFile) {
+    std::string redacted = redact_headers(*bytes);
+    if (redacted != *bytes) {
+      losses.insert(cat(name, ": headers that are secret"));
+    }
+    bytes = std::move(redacted);
+  }
+  auto done = to.find_artefact(id, entry.step, entry.name);
+  if (done && *done) {
+    if (*done != bytes) {
+      losses.insert(cat(name, ": the target has another"));
+    }
+    return {};
+  }
+  auto saved = done ? to.save_artefact(id, entry.step, entry.name, *bytes)
+                    : Result<>(std::unexpected(std::move(done).error()));
+  if (!saved && saved.error().code == Code::invalid_argument) {
+    losses.insert(cat(name, ": ", saved.error().message));
+    return {};
+  }
+  return saved;
+}
+
 }  // namespace
 
 Session reduce(Session session, const SourceCapabilities& capabilities, Losses& losses) {
@@ -131,11 +181,6 @@ Message reduce(Message message, const SourceCapabilities& capabilities, Losses& 
   return message;
 }
 
-Result<std::int64_t> count_replaced(Source& source, const SessionId& id) {
-  ReplacedReader* const reader = source.capabilities().replaced_reader;
-  return reader != nullptr ? reader->count_replaced(id) : 0;
-}
-
 Result<> copy_replaced(Source& source, Store& target, const SessionId& id, Losses& losses,
                        Losses& damage) {
   REPRISE_ASSIGN(const std::int64_t count, count_replaced(source, id));
@@ -162,6 +207,83 @@ Result<> copy_replaced(Source& source, Store& target, const SessionId& id, Losse
   }
   if (!saved) {
     losses.insert(cat("replaced messages: ", count, ": ", saved.error().message));
+  }
+  return {};
+}
+
+void compare(const Session& source, const Session& existing, const CopyTarget& target,
+             Losses& losses) {
+  const SessionInfo& from = source.info;
+  const SessionInfo& to = existing.info;
+  const auto record_loss = [&losses](bool is_same, std::string_view name) {
+    if (!is_same) {
+      losses.emplace(name);
+    }
+  };
+  record_loss(from.title == to.title, "the title");
+  record_loss(from.mode == to.mode, "the mode");
+  record_loss(from.provider == to.provider, "the provider");
+  record_loss(from.model == to.model, "the model");
+  record_loss(from.working_dir == to.working_dir, "the folder");
+  record_loss(from.created_at == to.created_at, "the creation time");
+  record_loss(target.is_ahead || from.updated_at == to.updated_at, "the time of the last activity");
+  record_loss(from.closed_at == to.closed_at, "the closing time");
+  record_loss(from.forked_from == to.forked_from, "the link to the session it was forked from");
+  record_loss(from.state != SessionState::active || to.state == from.state, "the state active");
+  record_loss(from.state != SessionState::closed || to.state == from.state, "the state closed");
+  record_loss(source.system_prompt == existing.system_prompt, "the system prompt");
+  record_loss(source.config == existing.config, "the session's settings");
+  record_loss(target.is_ahead || source.usage == existing.usage, "the total usage");
+  record_loss(source.prompt_history == existing.prompt_history, "the prompt history");
+  record_loss(source.extra == existing.extra, "fields of other programs");
+  record_loss(target.capabilities.new_ids != UuidVersion::v4 || is_version_4(existing.info.id),
+              "resuming in the original program, which needs an id of version 4");
+}
+
+Result<> copy_todos(Source& source, Store& target, const SessionId& id, Losses& losses) {
+  TodoReader* const from = source.capabilities().todo_reader;
+  Todos* const to = target.capabilities().todos;
+  if (from == nullptr) {
+    return {};
+  }
+  REPRISE_ASSIGN(std::vector<Todo> source_todos, from->todos(id));
+  if (source_todos.empty()) {
+    return {};
+  }
+  if (to == nullptr) {
+    losses.emplace("the todos");
+    return {};
+  }
+  REPRISE_TRY(to->edit_todos(id, [&](std::vector<Todo>& existing) -> Result<> {
+    if (existing.empty()) {
+      existing = std::move(source_todos);
+    } else if (existing != source_todos) {
+      losses.emplace("the todos: the target has others");
+    }
+    return {};
+  }));
+  return {};
+}
+
+Result<> copy_artefacts(Source& source, Store& target, const SessionId& id, Losses& losses) {
+  ArtefactReader* const from = source.capabilities().artefact_reader;
+  Artefacts* const to = target.capabilities().artefacts;
+  if (from == nullptr) {
+    return {};
+  }
+  REPRISE_ASSIGN(const std::vector<std::string> unlisted, from->list_unlisted(id));
+  losses.insert(unlisted.begin(), unlisted.end());
+  REPRISE_ASSIGN(const std::vector<Artefacts::Entry> entries, from->list_artefacts(id));
+  REPRISE_ASSIGN(const std::int64_t replaced, count_replaced(source, id));
+  for (const Artefacts::Entry& entry : entries) {
+    if (replaced > 0 && entry.step == Step{0} && entry.name == kReplacedArtefact) {
+      continue;  // included in the replaced messages
+    }
+    if (to == nullptr) {
+      losses.emplace("the artefacts");
+      return {};
+    }
+    REPRISE_TRY(copy_artefact(*from, *to, id, entry, losses));
   }
   return {};
 }

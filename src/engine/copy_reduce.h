@@ -1,6 +1,7 @@
 #pragma once
 
-// Reduces sessions and messages to what a store can hold.
+// Reduces sessions and messages to what a store can hold, and copies what a session has beside
+// messages.
 
 #include <set>
 
@@ -15,11 +16,17 @@ using Losses = std::set<std::string>;
 Session reduce(Session session, const SourceCapabilities& capabilities, Losses& losses);
 Message reduce(Message message, const SourceCapabilities& capabilities, Losses& losses);
 
-// An artefact of step 0.
-inline constexpr std::string_view kReplacedArtefact = "replaced.jsonl";
+struct CopyTarget {
+  const SourceCapabilities& capabilities;
+  bool is_ahead;  // it has messages that the source lacks
+};
+// Reports what the target could not store, and what was changed since the first copy, so that no
+// loss goes unnoticed.
+void compare(const Session& source, const Session& existing, const CopyTarget& target,
+             Losses& losses);
 
-// The number of replaced messages that the source does not return as artefacts.
-Result<std::int64_t> count_replaced(Source& source, const SessionId& id);
+Result<> copy_todos(Source& source, Store& target, const SessionId& id, Losses& losses);
+Result<> copy_artefacts(Source& source, Store& target, const SessionId& id, Losses& losses);
 
 // Copies replaced messages, after those in the source's artefact. A repeated call appends new ones.
 // Messages that cannot be copied are losses; unreadable ones are damage.
