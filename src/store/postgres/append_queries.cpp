@@ -91,33 +91,37 @@ void add_change(Values& values, const Batch& batch, const Usage& usage) {
   }
 }
 
-void add_rows(Values& values, const Batch& batch) {
-  if (batch.size() == 1) {
-    values.add(batch.more.front());
-    values.add(batch.roles.front());
-    values.add(batch.contents.front());
-    values.add(batch.details.front());
-    if (batch.has_author) {
-      values.add(batch.authors.front());
+// Adds the columns of the messages that every statement has: arrays, or the values of the only one.
+void add_columns(Values& values, const Batch& batch, bool has_author) {
+  const auto add = [&](const auto& column) {
+    if (batch.size() == 1) {
+      values.add(column.front());
+    } else {
+      values.add(column);
     }
-    return;
+  };
+  add(batch.more);
+  add(batch.roles);
+  add(batch.contents);
+  add(batch.details);
+  if (has_author) {
+    add(batch.authors);
   }
-  // A shorter array would be padded with nulls.
-  REPRISE_ASSERT(batch.positions.size() == batch.times.size() &&
-                 batch.positions.size() == batch.more.size() &&
-                 batch.positions.size() == batch.roles.size() &&
-                 batch.positions.size() == batch.contents.size() &&
-                 batch.positions.size() == batch.details.size() &&
-                 batch.positions.size() == batch.authors.size());
-  values.add(batch.positions);
-  values.add(batch.times);
-  values.add(batch.more);
-  values.add(batch.roles);
-  values.add(batch.contents);
-  values.add(batch.details);
-  if (batch.has_author) {
-    values.add(batch.authors);
+}
+
+void add_rows(Values& values, const Batch& batch) {
+  if (batch.size() != 1) {
+    // A shorter array would be padded with nulls.
+    REPRISE_ASSERT(batch.positions.size() == batch.times.size() &&
+                   batch.positions.size() == batch.more.size() &&
+                   batch.positions.size() == batch.roles.size() &&
+                   batch.positions.size() == batch.contents.size() &&
+                   batch.positions.size() == batch.details.size() &&
+                   batch.positions.size() == batch.authors.size());
+    values.add(batch.positions);
+    values.add(batch.times);
   }
+  add_columns(values, batch, batch.has_author);
 }
 
 }  // namespace
@@ -145,22 +149,13 @@ Query call_query(const Counted& append) {
   Values values = head_values(append, HeadCheck::in_query);
   if (shape.single) {
     values.add(batch.operation);
-    values.add(batch.more.front());
-    values.add(batch.roles.front());
-    values.add(batch.contents.front());
-    values.add(batch.details.front());
-    values.add(batch.authors.front());
-    if (shape.usage) {
-      values.add(counting.names.empty() ? std::nullopt : std::optional(*counting.names.begin()));
-    }
   } else {
     values.add(names_of(batch, counting));
     values.add(batch.times);
-    values.add(batch.more);
-    values.add(batch.roles);
-    values.add(batch.contents);
-    values.add(batch.details);
-    values.add(batch.authors);
+  }
+  add_columns(values, batch, true);
+  if (shape.single && shape.usage) {
+    values.add(counting.names.empty() ? std::nullopt : std::optional(*counting.names.begin()));
   }
   if (shape.usage) {
     values.add(counting.usage.cache_written.value);
