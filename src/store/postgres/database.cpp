@@ -264,6 +264,20 @@ std::vector<Query> Database::settings_of(GroupCommit::Wait wait) const {
                                           : std::vector<Query>{{kDoNotSync}};
 }
 
+Database::Attempt Database::run_once(From from, Deadline until,
+                                     const std::function<Result<>(Connection&)>& work) {
+  auto acquired = shared_->pool.acquire(from, until);
+  if (!acquired) {
+    return {std::unexpected(std::move(acquired).error()), {.is_lost = true}};
+  }
+  Pool::OwnedConnection connection = *std::move(acquired);
+  connection->set_deadline(until);
+  connection->set_tenant(sets_tenant() ? std::string_view(tenant_) : "");
+  Attempt attempt{work(*connection), connection->failure()};
+  shared_->pool.release(from, std::move(connection));
+  return attempt;
+}
+
 Result<> Database::attempt(
     From from, Kind kind,
     const std::function<Result<>(Connection& connection, bool is_unsure)>& work) {
@@ -279,24 +293,12 @@ Result<> Database::attempt(
   // After a failed wait, later calls do not wait again: turns continue unsaved without a delay each
   // time.
   const bool was_unavailable = shared_->is_unavailable;
-  const std::string_view tenant = sets_tenant() ? std::string_view(tenant_) : "";
   bool is_unsure = false;
   std::optional<Error> reason;  // the last error other than the timeout
   for (int attempt = 0;; ++attempt) {
-    Failure failure;
-    Result<> done;
-    const Deadline until = attempt_deadline(deadline);
-    if (auto acquired = shared_->pool.acquire(from, until); acquired) {
-      Pool::OwnedConnection connection = *std::move(acquired);
-      connection->set_deadline(until);
-      connection->set_tenant(tenant);
-      done = work(*connection, is_unsure);
-      failure = connection->failure();
-      shared_->pool.release(from, std::move(connection));
-    } else {
-      done = std::unexpected(std::move(acquired).error());
-      failure = {.is_lost = true};
-    }
+    auto [done, failure] =
+        run_once(from, attempt_deadline(deadline),
+                 [&](Connection& connection) -> Result<> { return work(connection, is_unsure); });
     if (done) {
       shared_->is_unavailable = false;
       shared_->pool.set_outage(std::nullopt);

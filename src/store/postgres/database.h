@@ -111,6 +111,11 @@ class Database {
     }));
     return result;
   }
+  struct Attempt {
+    Result<> done;
+    Failure failure;
+  };
+  Attempt run_once(From from, Deadline until, const std::function<Result<>(Connection&)>& work);
   Result<> attempt(From from, Kind kind,
                    const std::function<Result<>(Connection& connection, bool is_unsure)>& work);
   Result<> check_writable() const;

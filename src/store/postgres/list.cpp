@@ -75,9 +75,9 @@ std::string grams_of(std::string_view tenant, std::string_view text) {
   return grams;
 }
 
-Result<ListQuery> make_query(const Database& database, const SessionQuery& query,
-                             const std::optional<ListPosition>& after, AccessPath path) {
-  const ListShape shape = {.states = states_of(query),
+ListShape shape_of(const Database& database, const SessionQuery& query,
+                   const std::optional<ListPosition>& after, AccessPath path) {
+  return {.states = states_of(query),
                            .groups = store::groups_of(query),
                            .rows = query.limit + 1,
                            .after = after ? std::optional(after->group) : std::nullopt,
@@ -95,6 +95,11 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
                            .distributed = database.is_distributed(),
                            .slots = database.version() >= kSlotsVersion,
                            .flags = database.has_additions()};
+}
+
+Result<ListQuery> make_query(const Database& database, const SessionQuery& query,
+                             const std::optional<ListPosition>& after, AccessPath path) {
+  const ListShape shape = shape_of(database, query, after, path);
   ListQuery list{
       .shape = shape, .text = list_statement(shape), .values = postgres::values(database.tenant())};
   if (after) {

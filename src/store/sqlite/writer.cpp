@@ -152,35 +152,7 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
   if (!hold) {
     fail_expired(group, leader, hold.error());
   } else {
-    guard.unlock();
-    std::vector<std::shared_ptr<std::condition_variable>> wakes;
-    for (const Job* job : group) {
-      if (job != &leader) {
-        wakes.push_back(job->wake);
-      }
-    }
-    const auto begin = Clock::now();
-    REPRISE_ASSERT(!group.empty());
-    auto outcome = process(group);
-    const auto end = Clock::now();
-    guard.lock();
-    for (Job* job : group) {
-      if (!outcome && job->result) {
-        job->result = std::unexpected(outcome.error());
-      }
-      job->done = true;
-    }
-    last_commit_ = end - begin;
-    expected_ = std::min(group.size() + queue_.size(), kGroupMax);
-    guard.unlock();
-    for (const auto& wake : wakes) {  // woken threads need the mutex
-      wake->notify_one();
-    }
-    if (connection_) {
-      checkpoint_if_long();
-      begin_wal_sync();
-    }
-    guard.lock();
+    commit(group, leader, guard);
   }
   if (!leader.done) {
     return;
@@ -190,6 +162,39 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
     queue_.front()->leads = true;
     queue_.front()->wake->notify_one();
   }
+}
+
+// The mutex is held on entry and exit, and the lock meanwhile.
+void Writer::commit(const Group& group, const Job& leader, std::unique_lock<std::mutex>& guard) {
+  guard.unlock();
+  std::vector<std::shared_ptr<std::condition_variable>> wakes;
+  for (const Job* job : group) {
+    if (job != &leader) {
+      wakes.push_back(job->wake);
+    }
+  }
+  const auto begin = Clock::now();
+  REPRISE_ASSERT(!group.empty());
+  auto outcome = process(group);
+  const auto end = Clock::now();
+  guard.lock();
+  for (Job* job : group) {
+    if (!outcome && job->result) {
+      job->result = std::unexpected(outcome.error());
+    }
+    job->done = true;
+  }
+  last_commit_ = end - begin;
+  expected_ = std::min(group.size() + queue_.size(), kGroupMax);
+  guard.unlock();
+  for (const auto& wake : wakes) {  // woken threads need the mutex
+    wake->notify_one();
+  }
+  if (connection_) {
+    checkpoint_if_long();
+    begin_wal_sync();
+  }
+  guard.lock();
 }
 
 // All waiting jobs, or one that runs alone.

@@ -60,6 +60,7 @@ class Writer {
   Result<> submit(Job& job);
   void gather(std::unique_lock<std::mutex>& guard);
   void lead(Job& leader, std::unique_lock<std::mutex>& guard);
+  void commit(const Group& group, const Job& leader, std::unique_lock<std::mutex>& guard);
   Group next_group();
   void fail_expired(const Group& group, const Job& leader, const Error& error);
   static void run_job(Job& job, Connection& connection);
