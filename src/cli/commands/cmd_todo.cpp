@@ -54,7 +54,7 @@ class TodoCommand final : public Command {
       return "";
     }
     if (action_ == "add") {
-      return words_.empty() ? "add needs the text of the todo" : "";
+      return trimmed(join_prompt(words_, "")).empty() ? "add needs the text of the todo" : "";
     }
     const bool set = action_ == "set";
     if (words_.size() != (set ? 2U : 1U)) {
