@@ -18,6 +18,7 @@ namespace reprise::cli {
 namespace {
 
 constexpr std::size_t kScannedMax = 10'000;  // searching for incomplete answers
+constexpr std::size_t kTitleColumnsMax = 120;
 constexpr std::string_view kInterrupted = "interrupted";
 
 class List final : public Command {
@@ -191,12 +192,13 @@ class List final : public Command {
   }
 
   void print(Context& context, const SessionPage& page) const {
-    std::vector<Column> columns = {{.heading = "#", .align = Alignment::right},
-                                   {.heading = "id"},
-                                   {.heading = "title", .flexible = true},
-                                   {.heading = "state"},
-                                   {.heading = "messages", .align = Alignment::right},
-                                   {.heading = "age"}};
+    std::vector<Column> columns = {
+        {.heading = "#", .align = Alignment::right},
+        {.heading = "id"},
+        {.heading = "title", .flexible = true, .width_max = kTitleColumnsMax},
+        {.heading = "state"},
+        {.heading = "messages", .align = Alignment::right},
+        {.heading = "age"}};
     if (all_) {
       columns.push_back({.heading = "folder", .optional = true});
     }

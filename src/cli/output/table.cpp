@@ -37,7 +37,7 @@ std::vector<TableColumn> all_columns(const std::vector<Column>& columns,
     for (const auto& row : rows) {
       width = std::max(width, display_width(row[i]));
     }
-    displayed.push_back({i, width});
+    displayed.push_back({i, std::min(width, columns[i].width_max)});
   }
   return displayed;
 }

@@ -1,10 +1,11 @@
 #pragma once
 
-// A table as text: columns are as wide as their widest cell on a terminal; if the lines are too
-// long, the one flexible column is shortened.
+// A table as text: columns are as wide as their widest cell; if the lines are too long for the
+// terminal, the one flexible column is shortened.
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ struct Column {
   Alignment align = Alignment::left;
   bool flexible = false;  // cut with "…" if there is no room; at least kFlexibleMin columns remain
   bool optional = false;  // dropped before anything is cut
+  std::size_t width_max = std::numeric_limits<std::size_t>::max();  // on any terminal
 };
 
 inline constexpr std::size_t kFlexibleMin = 10;

@@ -30,6 +30,16 @@ TEST(Table, CutsTheFlexibleColumnToFit) {
             "1  a title that is…  now\n");
 }
 
+TEST(Table, LongTextDoesNotWidenABoundedColumn) {
+  std::vector<Column> columns = kColumns;
+  columns[1].width_max = 8;
+  EXPECT_EQ(format_table(columns, {{"1", std::string(5000, 'x'), "now"}, {"2", "short", "later"}},
+                         std::numeric_limits<std::size_t>::max()),
+            "#  title     age\n"
+            "1  xxxxxxx…  now\n"
+            "2  short     later\n");
+}
+
 TEST(Table, DropsTheOptionalColumnBeforeCutting) {
   std::vector<Column> columns = kColumns;
   columns.push_back({.heading = "folder", .optional = true});
