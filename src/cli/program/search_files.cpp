@@ -80,11 +80,15 @@ std::filesystem::path search_index_file(const Context& context) {
 
 Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context) {
   REPRISE_TRY(context.config().check_home());
-  return SearchIndex::open(search_index_file(context),
-                           {.on_progress = [&context](const Progress& progress) {
-                             context.console().progress(progress);
-                             return Flow::proceed;
-                           }});
+  auto index = SearchIndex::open(search_index_file(context),
+                                 {.on_progress = [&context](const Progress& progress) {
+                                   context.console().progress(progress);
+                                   return Flow::proceed;
+                                 }});
+  if (!index && index.error().code == Code::io) {
+    index.error().message += "; searching needs an index in a writable folder: set XDG_STATE_HOME";
+  }
+  return index;
 }
 
 std::optional<Remnant> forget_in_search(Context& context, std::span<const SessionId> purged) {
