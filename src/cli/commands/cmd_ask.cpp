@@ -9,6 +9,7 @@
 #include "cli/commands/command.h"
 #include "cli/output/answer_output.h"
 #include "cli/program/interrupts.h"
+#include "cli/provider/request_choice.h"
 #include "cli/session/find_session.h"
 #include "cli/session/prompt.h"
 #include "cli/session/tool_consent.h"
@@ -124,6 +125,9 @@ class Ask final : public Command {
   }
 
   Result<Exit> turn(Context& context, JsonAnswer* events) {
+    if (const std::string message = run_flag_error(context, flags_); !message.empty()) {
+      return context.console().usage_error(message);
+    }
     std::string prompt;
     if (!go_on_) {
       REPRISE_ASSIGN(prompt, this->prompt());

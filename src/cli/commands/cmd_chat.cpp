@@ -196,6 +196,9 @@ Result<Exit> run_chat(Context& context, ChatRequest& request, JsonAnswer* events
 }
 
 Result<Exit> run_chat(Context& context, ChatRequest request) {
+  if (const std::string message = run_flag_error(context, request.flags); !message.empty()) {
+    return context.console().usage_error(message);
+  }
   if (request.sel) {
     REPRISE_ASSIGN(request.sel, adopt_session(context, *request.sel));
   }

@@ -29,6 +29,9 @@ class Models final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
+    if (const std::string message = run_flag_error(context, flags_); !message.empty()) {
+      return context.console().usage_error(message);
+    }
     flags_.model = "";  // no model is needed
     REPRISE_ASSIGN(ProviderChoice choice, choose_provider(context, flags_, nullptr));
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());

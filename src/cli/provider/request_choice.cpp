@@ -191,6 +191,26 @@ Result<const Mode*> find_mode(const Settings& settings, const RunFlags& flags) {
                                    names.empty() ? "; your settings have no [mode.NAME]" : names));
 }
 
+std::string run_flag_error(Context& context, const RunFlags& flags) {
+  const auto settings = context.config().settings();
+  if (!settings) {
+    return "";
+  }
+  const std::string name = flags.provider.value_or("");
+  if (flags.provider && !(*settings)->providers.contains(name) &&
+      !find_provider(**settings, name)) {
+    return unknown_provider(name);
+  }
+  RequestOptions options;
+  for (const std::string& assignment : flags.set) {
+    if (const auto valid = set(options, assignment); !valid) {
+      return valid.error().message;
+    }
+  }
+  const auto tools = choose_tools(flags.tools.value_or("none"));
+  return tools ? "" : tools.error().message;
+}
+
 Result<ToolRegistry> choose_tools(std::string_view list) {
   ToolRegistry available;
   add_builtin_tools(available);
@@ -209,8 +229,9 @@ Result<ToolRegistry> choose_tools(std::string_view list) {
     }
     const Tool* const tool = available.find(name);
     if (tool == nullptr) {
-      return fail(Code::not_found, cat("unknown tool '", name, "'; available: ",
-                                       joined(available.specs(), &ToolSpec::name), ", recall:all"));
+      return fail(Code::invalid_argument,
+                  cat("unknown tool '", name, "'; available: ",
+                      joined(available.specs(), &ToolSpec::name), ", recall:all"));
     }
     REPRISE_TRY(chosen.add(*tool));
   }

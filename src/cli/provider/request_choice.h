@@ -21,7 +21,11 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
 // Null without --mode. not_found lists the existing modes.
 Result<const Mode*> find_mode(const Settings& settings, const RunFlags& flags);
 
-// "all", "none", or comma-separated names. not_found lists the existing tools.
+// The error of a flag that names an unknown provider, request option or tool; "" if there is none,
+// or if the settings are invalid.
+std::string run_flag_error(Context& context, const RunFlags& flags);
+
+// "all", "none", or comma-separated names. invalid_argument lists the existing tools.
 Result<ToolRegistry> choose_tools(std::string_view list);
 
 ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice);
