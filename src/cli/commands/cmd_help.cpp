@@ -20,6 +20,9 @@ class Help final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
+    if (all_ && command_) {
+      return context.console().usage_error("--all and COMMAND cannot be used together");
+    }
     if (!command_) {
       context.console().out().write(all_ ? all_help(all_commands()) : program_help(all_commands()));
       return Exit::success;

@@ -133,6 +133,12 @@ class ImportCommand final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
+    if (unit_ && (watch_ || dry_run_ || !sources_.empty() || context.globals().json)) {
+      return context.console().usage_error("--unit cannot be used with a SOURCE or another option");
+    }
+    if (watch_ && dry_run_) {
+      return context.console().usage_error("--watch and --dry-run cannot be used together");
+    }
     if (unit_) {
       context.console().out().write(kUnit);
       return Exit::success;
@@ -177,7 +183,7 @@ class ImportCommand final : public Command {
       print_found(context, sources);
     }
     if (dry_run_ || sources.empty()) {
-      return watch_ && !dry_run_;
+      return watch_;
     }
     return is_auto ? context.console().confirm("import all of them?") : true;
   }

@@ -111,6 +111,9 @@ class Show final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
+    if (context.globals().json && format_ == "md") {
+      return context.console().usage_error("--json cannot be used with --format md");
+    }
     REPRISE_ASSIGN(Source* const source, context.stores().source());
     REPRISE_ASSIGN(const SessionInfo info, select(context, *source));
     REPRISE_ASSIGN(const SessionSnapshot snapshot, get_snapshot(*source, info.id));

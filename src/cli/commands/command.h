@@ -31,6 +31,7 @@ struct CommandEntry {
   std::string_view name;
   CommandGroup group = CommandGroup::set_up;
   bool hidden = false;
+  bool text_only = false;        // refuses --json
   std::string_view summary;      // one line, lower case, no full stop
   std::string_view description;  // paragraphs for the manual, separated by empty lines
   std::string_view examples;     // one per line, as typed

@@ -34,6 +34,9 @@ Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTabl
   if (const auto parsed = parse_arguments(global_table, table, words); !parsed) {
     return context.console().usage_error(parsed.error().message);
   }
+  if (entry.text_only && context.globals().json) {
+    return context.console().usage_error(cat("--json cannot be used with ", entry.name));
+  }
   const Result<Exit> outcome = command->run(context);
   if (!outcome) {
     context.console().report(outcome.error());
