@@ -215,7 +215,7 @@ Choice Console::ask_choice(std::string_view question, const std::stop_token& sto
   return answer == "y" || answer == "yes" ? Choice::yes : Choice::no;
 }
 
-Result<bool> Console::confirm(std::string_view question) {
+Result<bool> Console::confirm(std::string_view question, const std::stop_token& stop) {
   if (globals_.yes) {
     return true;
   }
@@ -227,14 +227,18 @@ Result<bool> Console::confirm(std::string_view question) {
   (void)out_.flush();  // a failure is reported at the end
   err_.write(cat(terminal_line(question), " [y/N] "));
   REPRISE_TRY(err_.flush());
-  const std::string answer = ascii_lower(trimmed(read_answer({})));
+  const std::string answer = ascii_lower(trimmed(read_answer(stop)));
+  if (stop.stop_requested()) {
+    err_.write("\n");  // after the ^C
+    return fail(Code::cancelled, "stopped");
+  }
   return answer == "y" || answer == "yes";
 }
 
 Result<> Console::ask_consent_once(const std::string& question, std::string no_terminal,
-                                   std::string refused) {
+                                   std::string refused, const std::stop_token& stop) {
   if (parent_ != nullptr) {
-    return parent_->ask_consent_once(question, std::move(no_terminal), std::move(refused));
+    return parent_->ask_consent_once(question, std::move(no_terminal), std::move(refused), stop);
   }
   if (holds(consents_, question)) {
     return {};
@@ -243,7 +247,7 @@ Result<> Console::ask_consent_once(const std::string& question, std::string no_t
     return fail(Code::invalid_argument, std::move(no_terminal));
   }
   REPRISE_ASSIGN(const bool confirmed,
-                 question_sink_ ? Result<bool>(question_sink_(question)) : confirm(question));
+                 question_sink_ ? Result<bool>(question_sink_(question)) : confirm(question, stop));
   if (!confirmed) {
     return fail(Code::invalid_argument, std::move(refused));
   }

@@ -69,18 +69,18 @@ class Console {
   void set_usage(std::string usage) { usage_ = std::move(usage); }
 
   // Asks a yes or no question on the terminal. Without a terminal and without --yes, returns an
-  // error that names --yes.
-  Result<bool> confirm(std::string_view question);
+  // error that names --yes; after a stop request, cancelled.
+  Result<bool> confirm(std::string_view question, const std::stop_token& stop = {});
   // Asks on the terminal; requires can_ask(). A stop request means no.
   Choice ask_choice(std::string_view question, const std::stop_token& stop);
   // Reads one of `keys` from the terminal without Enter, which means the key `default_key`; 0 if
   // the user cancels (Ctrl-C, Ctrl-D). Any other key rings the bell and repeats the question.
   char ask_key(std::string_view question, std::string_view keys, char default_key);
   bool can_ask() const;  // whether standard input and standard error are a terminal
-  // Asks, but not again after a yes. `no_terminal` is the error if nobody can be asked, `refused`
-  // the one after a no; both are invalid_argument.
+  // Like confirm(), but does not ask again after a yes. `no_terminal` is the error if nobody can be
+  // asked, `refused` the one after a no; both are invalid_argument.
   Result<> ask_consent_once(const std::string& question, std::string no_terminal,
-                            std::string refused);
+                            std::string refused, const std::stop_token& stop);
 
  private:
   void write(std::string_view text, Kind kind = Kind::notice);

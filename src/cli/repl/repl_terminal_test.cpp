@@ -61,6 +61,17 @@ TEST_F(TerminalTest, CtrlCDiscardsTheLineAndTheSecondQuits) {
   EXPECT_EQ(printed("list --json"), "[]\n");
 }
 
+TEST_F(TerminalTest, CtrlCAtAQuestionBeforeTheTurnStopsIt) {
+  start({"ask", "hi"});
+  EXPECT_EQ(end(), 0);
+  start_shell(cat("mkdir other && cd other && exec '", REPRISE_PROGRAM,
+                  "' ask --tools read_file -r hi again"));
+  await("the session's folder? [y/N] ");
+  type("\x03");
+  EXPECT_EQ(end(), 130);
+  EXPECT_NE(printed("show last --json").find(R"("messages":2)"), std::string::npos);
+}
+
 TEST_F(TerminalTest, StoresThePartialAnswerAfterCtrlCAndContinuesIt) {
   start({"chat", "--plain"}, "100");
   await_prompt();

@@ -45,12 +45,13 @@ Result<SessionInfo> select(Context& context, Store& store, const SessionChoice& 
   return found;
 }
 
-Result<> check_folder(Context& context, const SessionInfo& info, bool in_project, bool has_tools) {
-  if (in_project) {
+Result<> check_folder(Context& context, const SessionInfo& info, const StartRequest& request,
+                      bool has_tools) {
+  if (request.session.in_project) {
     REPRISE_TRY(check_project(context, info));
   }
   if (has_tools) {
-    REPRISE_TRY(allow_tools_in(context, info.working_dir));
+    REPRISE_TRY(allow_tools_in(context, info.working_dir, request.stop));
   }
   return {};
 }
@@ -68,7 +69,7 @@ Error with_force_advice(Store& store, const SessionId& id, Error error) {
 Result<FoundSession> resume_stored(Context& context, const StartRequest& request, bool has_tools) {
   REPRISE_ASSIGN(Store* const store, open_for_resume(context, request));
   REPRISE_ASSIGN(const SessionInfo info, select(context, *store, request.session));
-  REPRISE_TRY(check_folder(context, info, request.session.in_project, has_tools));
+  REPRISE_TRY(check_folder(context, info, request, has_tools));
   auto resumed = resume_session(*store, info.id,
                                 {.change = !request.dry_run,
                                  .accept_changed = request.flags.force,
@@ -152,7 +153,7 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
     context.console().warn("nothing of the session is on this machine; starting a new one");
     return FoundSession{};
   }
-  REPRISE_TRY(check_folder(context, *info, request.session.in_project, has_tools));
+  REPRISE_TRY(check_folder(context, *info, request, has_tools));
   if (is_here) {
     context.console().notice(cat("continuing '", info->title, "' as it is on this machine"));
   } else {

@@ -139,7 +139,8 @@ Result<> ToolConsents::remember(const std::string& scope) const {
   return replace_file(file_, consent_json(consents));
 }
 
-Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
+Result<> allow_tools_in(Context& context, const std::filesystem::path& folder,
+                        const std::stop_token& stop) {
   ProgramConfig& start = context.config().at_start();
   if (folder.empty() || folder == start.project() ||
       is_trusted(folder, {start.working_dir().native()}) || context.globals().yes) {
@@ -149,7 +150,7 @@ Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
       cat("allow tools to work in ", folder.native(), ", the session's folder?"),
       cat("the session's folder ", folder.native(),
           " is outside the current folder; start there, or use --yes"),
-      cat("no tools in ", folder.native()));
+      cat("no tools in ", folder.native()), stop);
 }
 
 Approver ask_for_consent(Context& context, ToolConsents& consents, const Interrupts& interrupts) {

@@ -46,7 +46,8 @@ class ToolConsents {
 
 // Whether tools may run in a folder that is not in the start folder: asks the user once.
 // invalid_argument without a terminal and without --yes.
-Result<> allow_tools_in(Context& context, const std::filesystem::path& folder);
+Result<> allow_tools_in(Context& context, const std::filesystem::path& folder,
+                        const std::stop_token& stop);
 
 // Asks on the terminal; a signal means no. The arguments must outlive it.
 Approver ask_for_consent(Context& context, ToolConsents& consents, const Interrupts& interrupts);
