@@ -82,10 +82,59 @@ Result<ExportResult> export_session(Source& source, const SessionId& id, const E
 namespace reprise::exporting {
 namespace {
 
+// Codex compresses old files (".jsonl.zst"). They are exported uncompressed, which it reads, too.
+Original unpacked(Original original) {
+  constexpr std::string_view kPacked = ".zst";
+  original.is_packed = original.file.ends_with(kPacked);
+  if (original.is_packed) {
+    original.file.resize(original.file.size() - kPacked.size());
+  }
+  return original;
+}
+
 Result<std::optional<Original>> find_in_tool(OriginalReader& reader, const SessionId& id) {
   REPRISE_ASSIGN(const std::vector<OriginalReader::File> files, reader.originals(id));
-  return files.size() == 1 ? std::optional(Original{id.str(), files.front().name, {}})
-                           : std::nullopt;
+  return files.size() == 1 ? std::optional(unpacked({id.str(), files.front().name})) : std::nullopt;
+}
+
+// Returns the next piece of a file, "" at its end.
+using NextPiece = std::function<Result<std::string>()>;
+
+NextPiece pieces_of(const Job& job, const Original& original) {
+  const SessionId& id = job.session.info.id;
+  if (original.pieces.empty()) {
+    OriginalReader& reader = *job.source.capabilities().original_reader;
+    return [&reader, &id, at = std::int64_t{0}]() mutable -> Result<std::string> {
+      auto bytes = reader.read_original(id, 0, at, kOriginalPieceBytes);
+      at += bytes ? std::ssize(*bytes) : 0;
+      return bytes;
+    };
+  }
+  ArtefactReader& artefacts = *job.source.capabilities().artefact_reader;
+  return [&artefacts, &id, &original, i = std::size_t{0}]() mutable -> Result<std::string> {
+    if (i == original.pieces.size()) {
+      return "";
+    }
+    REPRISE_ASSIGN(auto piece, artefacts.find_artefact(id, Step{0}, original.pieces[i++]));
+    std::string bytes = std::move(piece).value_or("");
+    // The import does not compress what is compressed.
+    return original.is_packed ? std::move(bytes) : zstd_unpacked(bytes);
+  };
+}
+
+Result<> write_unpacked(const NextPiece& next, ExportOutput& output) {
+  std::string piece;
+  std::size_t used = 0;
+  const ZstdRead read = [&](std::span<char> into) -> Result<std::size_t> {
+    if (used == piece.size()) {
+      REPRISE_ASSIGN(piece, next());
+      used = 0;
+    }
+    const std::size_t count = piece.copy(into.data(), into.size(), used);
+    used += count;
+    return count;
+  };
+  return zstd_unpack(read, [&output](std::string_view bytes) { return output.write(bytes); });
 }
 
 // The FILE in "original/FILE/000002".
@@ -127,28 +176,20 @@ Result<std::optional<Original>> find_original(Source& source, const Session& ses
     original.file = file;
     original.pieces.push_back(entry.name);
   }
-  return original.pieces.empty() ? std::nullopt : std::optional(std::move(original));
+  return original.pieces.empty() ? std::nullopt : std::optional(unpacked(std::move(original)));
 }
 
 Result<> write_original(const Job& job, const Original& original) {
-  const SessionId& id = job.session.info.id;
-  for (const std::string& name : original.pieces) {
-    REPRISE_ASSIGN(const auto piece,
-                   job.source.capabilities().artefact_reader->find_artefact(id, Step{0}, name));
-    REPRISE_ASSIGN(const std::string bytes, zstd_unpacked(piece.value_or("")));
-    REPRISE_TRY(job.output.write(bytes));
+  const NextPiece next = pieces_of(job, original);
+  if (original.is_packed) {
+    return write_unpacked(next, job.output);
   }
-  if (!original.pieces.empty()) {
-    return {};
-  }
-  OriginalReader& reader = *job.source.capabilities().original_reader;
-  for (std::int64_t at = 0;;) {
-    REPRISE_ASSIGN(const std::string bytes, reader.read_original(id, 0, at, kOriginalPieceBytes));
-    REPRISE_TRY(job.output.write(bytes));
-    at += std::ssize(bytes);
-    if (bytes.size() < kOriginalPieceBytes) {
+  for (;;) {
+    REPRISE_ASSIGN(const std::string bytes, next());
+    if (bytes.empty()) {
       return {};
     }
+    REPRISE_TRY(job.output.write(bytes));
   }
 }
 

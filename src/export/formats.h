@@ -48,8 +48,9 @@ std::string pi_stem(const Session& session);
 
 struct Original {
   std::string id;                        // the tool's id
-  std::string file;                      // its name in the tool's folder
+  std::string file;                      // its name in the tool's folder, uncompressed
   std::vector<std::string> pieces = {};  // artefacts; empty: read the file from the source
+  bool is_packed = false;                // compressed by the tool
 };
 
 // nullopt if the format or the session is another tool's, if the session has changed since it was

@@ -2,9 +2,12 @@
 // Reprise are imported completely.
 #include <fstream>
 #include <ostream>
+#include <random>
 #include <sstream>
 
 #include "base/text.h"
+#include "base/zstd_library.h"
+#include "engine/origin.h"
 #include "reprise/capabilities.h"
 #include "reprise/export.h"
 #include "reprise/open_store.h"
@@ -115,6 +118,28 @@ TEST_P(OriginalTest, GoesBackFromTheToolsOwnPlace) {
   const auto beyond = reader.read_original(id, files, 0, 1);
   ASSERT_FALSE(beyond);
   EXPECT_EQ(beyond.error().code, Code::not_found);
+}
+
+// It may be larger than a piece.
+TEST_F(SourceTest, ACompressedFileOfCodexGoesBackUncompressed) {
+  const Sample& codex = kSamples[1];
+  std::string bytes(codex.bytes);
+  std::mt19937_64 random;  // NOLINT: the same bytes each time
+  while (bytes.size() < 3 * kOriginalPieceBytes) {
+    bytes += cat(R"({"type":"noted","payload":{"n":")", random(), random(), "\"}}\n");
+  }
+  append(cat(codex.file, ".zst"), zstd_packed(bytes));
+  open("codex");
+  const ExportFormat& format = *find_export_format("codex");
+  const SessionInfo info = must(source().list({})).sessions.at(0);
+  const TemporaryFolder own;
+  const fs::path back = must(export_to_folder(source(), info.id, format, own.path(), {}));
+  EXPECT_EQ(back.filename(), fs::path(codex.file).filename());
+  EXPECT_TRUE(bytes_of(back) == bytes);
+  const auto store = must(open_store("sqlite:" + (own.path() / "own.db").native()));
+  const SessionId id = must(import_session(source(), codex.tool, *store, info)).id;
+  EXPECT_TRUE(bytes_of(must(export_to_folder(*store, id, format, own.path(),
+                                             {.existing = ExistingFile::replaced}))) == bytes);
 }
 
 TEST_P(OriginalTest, WhatHasGoneOnHereIsWrittenAnew) {
