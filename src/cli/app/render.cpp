@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/app/state.h"
 #include "cli/markdown/style.h"
+#include "cli/output/table.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -184,11 +185,7 @@ void render_menu(Screen& screen, const State& state, const Frame& frame) {
     screen.put({row, 0}, selected ? "▸ " : "  ", style);
     screen.put({row, 2}, name_of(item), style, column - 1);
     const std::size_t columns = state.size.columns - std::min(column, state.size.columns);
-    const std::string help =
-        display_width(item.help) <= columns
-            ? item.help
-            : cat(grapheme_prefix(item.help, columns < 2 ? 0 : columns - 1), "…");
-    screen.put({row, column}, help, kDim);
+    screen.put({row, column}, fit_text(item.help, columns), kDim);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/render.h"
+#include "cli/output/table.h"
 #include "cli/process/progress.h"
 
 namespace reprise::cli::app {
@@ -24,10 +25,7 @@ std::string_view mark_of(const Tab& tab) {
 }
 
 std::string truncated_name(const std::string& name, std::size_t columns) {
-  if (display_width(name) <= columns) {
-    return name;
-  }
-  return columns < 3 ? "" : cat(width_prefix(name, columns - 1), "…");
+  return columns < 3 && display_width(name) > columns ? "" : fit_text(name, columns);
 }
 
 // The width of the tab bar if names have at most `name_columns` columns.

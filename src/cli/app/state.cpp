@@ -8,6 +8,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/markdown/style.h"
+#include "cli/output/table.h"
 #include "reprise/conversation.h"
 
 namespace reprise::cli::app {
@@ -33,11 +34,7 @@ Line todo_line(const Todo& todo, std::size_t columns) {
     words = todo.active_form.empty() ? words : todo.active_form;
     style = {.colour = Colour::cyan, .bold = true};
   }
-  const std::string text = cat(mark, terminal_line(words.substr(0, 1000)));
-  if (display_width(text) <= columns) {
-    return {{text, style}};
-  }
-  return {{cat(width_prefix(text, columns - 1), "…"), style}};
+  return {{fit_text(cat(mark, terminal_line(words.substr(0, 1000))), columns), style}};
 }
 
 // At most `rows` lines of at most `columns` columns, including the todo in progress. Empty if there

@@ -41,11 +41,11 @@ std::string last_answer(const Exchange& last) {
   if (!last.incomplete && !last.running) {
     return "";
   }
-  const std::string line = terminal_line(last.answer);
-  const std::string_view beginning = grapheme_prefix(line, kBeginningCharacters);
-  const std::string text =
-      line.empty() ? "" : cat(": ", beginning, beginning.size() < line.size() ? "…" : "");
-  return last.running ? cat("running", text) : line.empty() ? "none" : cat("incomplete", text);
+  const std::string beginning = excerpt(last.answer, kBeginningCharacters);
+  if (beginning.empty()) {
+    return last.running ? "running" : "none";
+  }
+  return cat(last.running ? "running: " : "incomplete: ", beginning);
 }
 
 class Info final : public Command {

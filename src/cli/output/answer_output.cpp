@@ -5,6 +5,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/output/session_json.h"
+#include "cli/output/table.h"
 #include "model/json_fields.h"
 
 namespace reprise::cli {
@@ -87,10 +88,7 @@ void TextAnswer::finish() {
 
 void TextAnswer::on_tool_call(const ToolUseBlock& call) {
   finish();
-  const std::string_view input = call.input.text();
-  const std::string_view excerpt = grapheme_prefix(input, kInputShown);
-  context_.console().notice(
-      cat("tool ", call.name, " ", excerpt, excerpt.size() < input.size() ? "…" : ""));
+  context_.console().notice(cat("tool ", call.name, " ", excerpt(call.input.text(), kInputShown)));
 }
 
 void TextAnswer::on_tool_result(const ToolResultBlock& result) {

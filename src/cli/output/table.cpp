@@ -53,8 +53,16 @@ std::size_t total_width(const std::vector<TableColumn>& displayed) {
 }  // namespace
 
 std::string fit_text(std::string_view text, std::size_t width_max) {
-  return display_width(text) <= width_max ? std::string(text)
-                                          : cat(width_prefix(text, width_max - 1), "…");
+  if (display_width(text) <= width_max) {
+    return std::string(text);
+  }
+  return width_max == 0 ? "" : cat(width_prefix(text, width_max - 1), "…");
+}
+
+std::string excerpt(std::string_view text, std::size_t characters_max) {
+  const std::string line(trimmed(terminal_line(text)));
+  const std::string_view beginning = grapheme_prefix(line, characters_max);
+  return cat(beginning, beginning.size() < line.size() ? "…" : "");
 }
 
 std::string format_table(const std::vector<Column>& columns,

@@ -24,8 +24,11 @@ struct Column {
 
 inline constexpr std::size_t kFlexibleMin = 10;
 
-// Cut with "…" to this width, which is not 0.
+// Cut with "…" to this width.
 std::string fit_text(std::string_view text, std::size_t width_max);
+
+// The beginning of any text, on one line, cut with "…" to this number of characters.
+std::string excerpt(std::string_view text, std::size_t characters_max);
 
 // `cells` must be sanitized for terminals. Lines have no trailing blanks.
 std::string format_table(const std::vector<Column>& columns,

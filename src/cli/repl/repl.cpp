@@ -3,10 +3,10 @@
 #include <csignal>
 #include <string_view>
 
-#include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/output/answer_output.h"
 #include "cli/output/session_json.h"
+#include "cli/output/table.h"
 #include "cli/process/process.h"
 #include "cli/session/prompt.h"
 #include "cli/settings/program_config.h"
@@ -17,13 +17,6 @@ namespace {
 
 constexpr std::size_t kPromptsRemembered = 100;
 constexpr std::size_t kExcerptCharacters = 240;
-
-// The beginning of a text, on one line.
-std::string excerpt(std::string_view text) {
-  const std::string line(trimmed(terminal_line(text)));
-  const std::string_view beginning = grapheme_prefix(line, kExcerptCharacters);
-  return cat(beginning, beginning.size() < line.size() ? "…" : "");
-}
 
 }  // namespace
 
@@ -73,9 +66,9 @@ void Repl::greet() {
   if (const auto last = last_exchange(*session_.store(), session_.id()); !last) {
     context.console().warn(cat("the last exchange cannot be read: ", last.error().message));
   } else if (!last->question.empty() && parts_.events == nullptr) {
-    context.console().notice(cat("you: ", excerpt(last->question)));
+    context.console().notice(cat("you: ", excerpt(last->question, kExcerptCharacters)));
     if (!last->answer.empty()) {
-      context.console().notice(cat("answer: ", excerpt(last->answer)));
+      context.console().notice(cat("answer: ", excerpt(last->answer, kExcerptCharacters)));
     }
     if (last->incomplete) {
       context.console().notice("that answer was interrupted; /go-on continues it");

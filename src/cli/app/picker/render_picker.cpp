@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/app/render.h"
 #include "cli/markdown/style.h"
+#include "cli/output/table.h"
 #include "cli/repl/menu.h"
 #include "cli/settings/time_value.h"
 
@@ -64,10 +65,7 @@ PickerFrame picker_frame(const Size& size) {
 }
 
 std::string fitted(std::string_view text, std::size_t columns) {
-  std::string out(width_prefix(text, columns));
-  if (out.size() < text.size() && columns > 1) {
-    out = cat(width_prefix(text, columns - 1), "…");
-  }
+  std::string out = fit_text(text, columns);
   out.append(columns - std::min(columns, display_width(out)), ' ');
   return out;
 }
