@@ -1,12 +1,10 @@
 #include "cli/app/terminal.h"
 
-#include <langinfo.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <clocale>
 #include <cstdio>
 #include <cwchar>
 #include <map>
@@ -34,16 +32,6 @@ constexpr std::string_view kRestoreTitle = "\x1b[23;2t";
 void write_raw(std::string_view bytes) {
   // If the terminal is gone, reading from it reports that.
   (void)!::write(STDOUT_FILENO, bytes.data(), bytes.size());
-}
-
-// Selects UTF-8, regardless of the environment.
-void choose_utf8() {
-  // NOLINTBEGIN(concurrency-mt-unsafe): no other thread reads the locale yet.
-  if (std::setlocale(LC_CTYPE, "") == nullptr ||
-      std::string_view(::nl_langinfo(CODESET)) != "UTF-8") {
-    (void)std::setlocale(LC_CTYPE, "C.UTF-8");
-  }
-  // NOLINTEND(concurrency-mt-unsafe)
 }
 
 attr_t attributes_of(const Style& style) {
@@ -127,7 +115,7 @@ class Terminal::Keys {
 Terminal::Terminal(bool colours) : colours_(colours), keys_(std::make_unique<Keys>()) {}
 
 Result<std::unique_ptr<Terminal>> Terminal::open(bool colours) {
-  choose_utf8();
+  use_utf8_locale();
   std::unique_ptr<Terminal> terminal(new Terminal(colours));
   terminal->keys_->screen = ::newterm(nullptr, stdout, stdin);
   if (terminal->keys_->screen == nullptr) {

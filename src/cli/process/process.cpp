@@ -1,10 +1,12 @@
 #include "cli/process/process.h"
 
+#include <langinfo.h>
 #include <pwd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <clocale>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -109,6 +111,17 @@ int Output::columns() const {
 std::size_t Output::text_columns() const {
   return is_terminal() ? static_cast<std::size_t>(columns())
                        : std::numeric_limits<std::size_t>::max();
+}
+
+void use_utf8_locale() {
+  // Only one thread reads the terminal, and our code does not depend on the locale.
+  // NOLINTBEGIN(concurrency-mt-unsafe)
+  const bool named = std::setlocale(LC_CTYPE, "") != nullptr;
+  if (!named || std::string_view(::nl_langinfo(CODESET)) != "UTF-8") {
+    // Without this locale either, other letters are shown as escapes.
+    (void)std::setlocale(LC_CTYPE, "C.UTF-8");
+  }
+  // NOLINTEND(concurrency-mt-unsafe)
 }
 
 std::string copy_sequence(std::string_view text) {

@@ -64,6 +64,10 @@ class Output {
   bool terminal_;
 };
 
+// Lets libraries show letters beyond ASCII on the terminal, also without a UTF-8 locale. Only one
+// thread may use the locale.
+void use_utf8_locale();
+
 inline constexpr std::size_t kCopyBytesMax = 74'994;  // xterm's limit, before base64
 
 // Copies to the user's clipboard when it is written to a terminal, also over ssh: the escape

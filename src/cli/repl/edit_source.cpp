@@ -2,7 +2,6 @@
 
 #include <asm-generic/ioctls.h>
 #include <histedit.h>
-#include <langinfo.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/types.h>
@@ -11,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <clocale>
 #include <cstddef>
 #include <cstdio>
 #include <optional>
@@ -19,6 +17,7 @@
 
 #include "base/dynamic_library.h"
 #include "base/utf8.h"
+#include "cli/process/process.h"
 #include "cli/repl/line_source.h"
 #include "reprise/error.h"
 
@@ -61,18 +60,6 @@ constexpr auto kKeys = std::to_array<Key>({
 void write_to_terminal(std::string_view bytes) {
   // A failure to write is noticed at the next read.
   (void)!::write(STDERR_FILENO, bytes.data(), bytes.size());
-}
-
-// libedit converts characters with the process's locale.
-void use_utf8_locale() {
-  // Only one thread reads the terminal, and our code does not depend on the locale.
-  // NOLINTBEGIN(concurrency-mt-unsafe)
-  const bool named = std::setlocale(LC_CTYPE, "") != nullptr;
-  if (!named || std::string_view(::nl_langinfo(CODESET)) != "UTF-8") {
-    // Without this locale either, other letters are shown as escapes.
-    (void)std::setlocale(LC_CTYPE, "C.UTF-8");
-  }
-  // NOLINTEND(concurrency-mt-unsafe)
 }
 
 // Loaded when an interactive REPL starts, so that other commands do not pay for it.
