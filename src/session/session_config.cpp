@@ -34,6 +34,12 @@ RawJson session_config(std::string_view base_url) {
   return RawJson::parse(out).value_or(RawJson());
 }
 
+std::string stored_base_url(const Session& session) {
+  json::Scanner scanner(json::find_member(session.config.text(), "base_url"));
+  std::string url;
+  return scanner.string(url) ? url : "";
+}
+
 std::optional<double> stored_temperature(const Session& session) {
   return number_of<double>(session, "temperature");
 }

@@ -13,6 +13,8 @@ namespace reprise {
 // Secrets in the URL are not stored, and must be in the settings again. "" for the default server.
 RawJson session_config(std::string_view base_url);
 
+std::string stored_base_url(const Session& session);  // "" for the default server
+
 // Numbers may be stored as text, as some programs do; malformed and negative ones are ignored.
 std::optional<double> stored_temperature(const Session& session);
 std::optional<std::int64_t> stored_max_tokens(const Session& session);  // ignores 0, too

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "base/http.h"
-#include "base/json_scan.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/session_worker.h"
@@ -15,6 +14,7 @@
 #include "cli/settings/settings.h"
 #include "model/attachment.h"
 #include "provider/model_list.h"
+#include "session/session_config.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -30,12 +30,6 @@ std::optional<std::uint16_t> local_port(std::string_view url) {
   const std::string_view digits = std::string_view(server).substr(server.rfind(':') + 1);
   const auto port = parse_number<std::uint16_t>(digits);
   return port && *port > 0 ? port : std::nullopt;
-}
-
-std::string base_url_of(const Session& session) {
-  json::Scanner scanner(json::find_member(session.config.text(), "base_url"));
-  std::string url;
-  return scanner.string(url) ? url : "";
 }
 
 // Most recently used first.
@@ -285,7 +279,7 @@ void SessionWorker::list_models(TabId tab) {
   if (Store* const store = session.store(); store != nullptr) {
     parts_.events.post(ModelsListed{tab, models_of_sessions(*store, session.provider().name())});
   }
-  if (const auto port = local_port(base_url_of(session.current_session()))) {
+  if (const auto port = local_port(stored_base_url(session.current_session()))) {
     // The server may be slow; other sessions do not wait for it.
     background_.emplace_back([this, tab, port = *port] {
       const std::array<provider::KnownPort, 1> ports{{{"", port}}};

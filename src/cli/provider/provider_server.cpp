@@ -4,10 +4,10 @@
 #include <ranges>
 
 #include "base/http.h"
-#include "base/json_scan.h"
 #include "base/text.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
+#include "session/session_config.h"
 
 namespace reprise::cli {
 namespace {
@@ -15,13 +15,6 @@ namespace {
 bool is_called(const Settings& settings, std::string_view name, const NamedProvider& provider) {
   const auto named = find_provider(settings, name);
   return named && named->name == provider.name;
-}
-
-// The server that the session used, if it was not the provider's own.
-std::string base_url_of(const Session& session) {
-  json::Scanner scanner(json::find_member(session.config.text(), "base_url"));
-  std::string url;
-  return scanner.string(url) ? url : "";
 }
 
 // Azure's servers expect the key in their own header.
@@ -102,7 +95,7 @@ Result<std::string> base_url(const ChoiceSources& from, const NamedProvider& pro
     return *from.flags.base_url;
   }
   std::string base_url = base_url_for(from, provider);
-  std::string session_url = choice.is_sessions_own ? base_url_of(*from.session) : "";
+  std::string session_url = choice.is_sessions_own ? stored_base_url(*from.session) : "";
   const bool is_local = http::is_local_url(http::server_of(session_url));
   const bool is_complete = is_local && !lacks_secret(session_url);
   if (is_complete) {
