@@ -1,11 +1,12 @@
 // reprise todo: a session's todo list.
 
-#include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/output/session_text.h"
 #include "cli/program/store_opener.h"
+#include "cli/repl/slash.h"
 #include "cli/session/prompt.h"
+#include "reprise/capabilities.h"
 
 namespace reprise::cli {
 namespace {
@@ -32,10 +33,12 @@ class TodoCommand final : public Command {
     REPRISE_ASSIGN(const SessionInfo info,
                    context.stores().select(*store, sel_, action_ ? Use::change : Use::read));
     REPRISE_ASSIGN(Todos* const list, offered(store->capabilities().todos, "hold todos"));
-    REPRISE_ASSIGN(
-        const std::vector<Todo> todos,
-        action_ ? list->edit_todos(info.id, [&](std::vector<Todo>& todos) { return edit(todos); })
-                : list->todos(info.id));
+    REPRISE_ASSIGN(const std::vector<Todo> todos,
+                   action_ ? list->edit_todos(info.id,
+                                              [&](std::vector<Todo>& edited) {
+                                                return change_todos(edited, request_);
+                                              })
+                           : list->todos(info.id));
     print(context, todos);
     if (action_) {
       return Exit::success;
@@ -49,41 +52,30 @@ class TodoCommand final : public Command {
   }
 
  private:
+  // Sets request_.
   std::string usage_error() {
     if (!action_) {
       return "";
     }
     if (action_ == "add") {
-      return trimmed(join_prompt(words_, "")).empty() ? "add needs the text of the todo" : "";
+      request_ = {.action = TodoRequest::Action::add, .text = join_prompt(words_, "")};
+      return trimmed(request_.text).empty() ? "add needs the text of the todo" : "";
     }
     const bool set = action_ == "set";
     if (words_.size() != (set ? 2U : 1U)) {
       return set ? "set takes a number and a status" : "done takes one number";
     }
-    number_ = parse_number<std::size_t>(words_[0]).value_or(0);
-    if (number_ == 0) {
+    const std::size_t number = parse_number<std::size_t>(words_[0]).value_or(0);
+    if (number == 0) {
       return cat("'", words_[0], "' is not the number of a todo");
     }
     const auto status = set ? parse_todo_status(words_[1]) : TodoStatus::completed;
-    status_ = status.value_or(status_);
+    request_ = {.action = TodoRequest::Action::set,
+                .index = number - 1,
+                .status = status.value_or(TodoStatus::pending)};
     return status
                ? ""
                : cat("the status must be pending, in_progress or completed, not '", words_[1], "'");
-  }
-
-  Result<> edit(std::vector<Todo>& todos) const {
-    if (action_ == "add") {
-      Todo todo;
-      todo.content = terminal_line(join_prompt(words_, ""));
-      todos.push_back(std::move(todo));
-      return {};
-    }
-    if (number_ > todos.size()) {
-      return fail(Code::not_found,
-                  cat("there is no todo ", number_, "; the list has ", todos.size()));
-    }
-    todos[number_ - 1].status = status_;
-    return {};
   }
 
   static void print(Context& context, const std::vector<Todo>& todos) {
@@ -100,8 +92,7 @@ class TodoCommand final : public Command {
   std::string sel_;
   std::optional<std::string> action_;
   std::vector<std::string> words_;
-  std::size_t number_ = 0;
-  TodoStatus status_ = TodoStatus::completed;
+  TodoRequest request_;
 };
 
 }  // namespace

@@ -23,19 +23,6 @@ std::string todo_list(const std::vector<Todo>& todos) {
   return todos.empty() ? "no todos\n" : todo_lines(todos);
 }
 
-Result<> change(std::vector<Todo>& todos, const TodoRequest& request) {
-  if (request.action == TodoRequest::Action::add) {
-    todos.emplace_back().content = terminal_line(request.text);
-    return {};
-  }
-  if (request.index >= todos.size()) {
-    return fail(Code::not_found,
-                cat("there is no todo ", request.index + 1, "; the list has ", todos.size()));
-  }
-  todos[request.index].status = request.status;
-  return {};
-}
-
 }  // namespace
 
 struct ChatSession::Published {
@@ -348,7 +335,7 @@ Result<std::string> ChatSession::todo(const std::string& text) {
   }
   REPRISE_ASSIGN(const std::vector<Todo> todos,
                  list->edit_todos(id(), [&request](std::vector<Todo>& todos) {
-                   return change(todos, request);
+                   return change_todos(todos, request);
                  }));
   return todo_list(todos);
 }

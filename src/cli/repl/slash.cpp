@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/terminal_text.h"
 #include "base/text.h"
 
 namespace reprise::cli {
@@ -224,6 +225,19 @@ Result<TodoRequest> parse_todo_request(std::string_view text) {
   return fail(Code::invalid_argument,
               "use /todo, /todo add TEXT, /todo done N, or /todo set N with one of pending, "
               "in_progress, completed");
+}
+
+Result<> change_todos(std::vector<Todo>& todos, const TodoRequest& request) {
+  if (request.action == TodoRequest::Action::add) {
+    todos.emplace_back().content = terminal_line(request.text);
+    return {};
+  }
+  if (request.index >= todos.size()) {
+    return fail(Code::not_found,
+                cat("there is no todo ", request.index + 1, "; the list has ", todos.size()));
+  }
+  todos[request.index].status = request.status;
+  return {};
 }
 
 }  // namespace reprise::cli

@@ -83,4 +83,7 @@ struct TodoRequest {
 };
 Result<TodoRequest> parse_todo_request(std::string_view text);
 
+// Adds or sets a todo. not_found if the list is shorter.
+Result<> change_todos(std::vector<Todo>& todos, const TodoRequest& request);
+
 }  // namespace reprise::cli
