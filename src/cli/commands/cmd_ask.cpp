@@ -61,11 +61,9 @@ class Ask final : public Command {
 
  private:
   std::string_view usage_error() const {
-    if (newest_ && sel_) {
-      return "-c and -r cannot be used together";
-    }
-    if (new_ && (newest_ || sel_)) {
-      return "--new cannot be used with -c or -r";
+    const std::string_view conflict = session_flags_error(newest_, sel_.has_value(), new_);
+    if (!conflict.empty()) {
+      return conflict;
     }
     if (go_on_ && (!words_.empty() || !files_.empty())) {
       return "--go-on takes no prompt";

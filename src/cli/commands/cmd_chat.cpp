@@ -291,11 +291,9 @@ class Chat final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    if (newest_ && sel_) {
-      return context.console().usage_error("-c and -r cannot be used together");
-    }
-    if (new_ && (newest_ || sel_)) {
-      return context.console().usage_error("--new cannot be used with -c or -r");
+    if (const auto conflict = session_flags_error(newest_, sel_.has_value(), new_);
+        !conflict.empty()) {
+      return context.console().usage_error(conflict);
     }
     if (path_ && (!flags_.mode || newest_ || sel_)) {
       return context.console().usage_error(

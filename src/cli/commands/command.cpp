@@ -380,6 +380,13 @@ Result<Author> parse_author(std::string_view name, std::string_view flag) {
   return author;
 }
 
+std::string_view session_flags_error(bool newest, bool has_sel, bool new_session) {
+  if (newest && has_sel) {
+    return "-c and -r cannot be used together";
+  }
+  return new_session && (newest || has_sel) ? "--new cannot be used with -c or -r" : "";
+}
+
 std::string bad_cursor(std::string_view after) {
   return cat("--after '", after,
              "' is not a cursor of this list; leave it out to start at the beginning");

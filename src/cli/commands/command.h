@@ -61,6 +61,9 @@ MakeCommand make_archive, make_ask, make_backup, make_chat, make_cleanup, make_c
 // it.
 Result<Author> parse_author(std::string_view name, std::string_view flag);
 
+// The error of -c, -r and --new together; "" if there is none.
+std::string_view session_flags_error(bool newest, bool has_sel, bool new_session);
+
 // The error for an invalid --after.
 std::string bad_cursor(std::string_view after);
 
