@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kDepthMax = 16;
 constexpr std::size_t kRoomMin = 10;
 
-void append_line(Line& line, const Line& more) {
-  for (const Span& span : more) {
+void append_line(Line& line, const Line& suffix) {
+  for (const Span& span : suffix) {
     append(line, span.text, span.style);
   }
 }
