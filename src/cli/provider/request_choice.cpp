@@ -118,15 +118,15 @@ Result<RequestOptions> options_of(const RunFlags& flags) {
 // Headers and fields added by the user may be secrets and must not be sent in clear text.
 Result<> check_clear_text(const Context& context, const Settings& settings,
                           const ProviderOptions& options) {
-  const std::string_view what = !provider::secrets_in(options.headers).empty() ? "headers"
-                                : !provider::secrets_in(options.extra).empty() ? "extra"
-                                                                               : "";
-  if (what.empty() || is_safe_for_secrets(options.base_url) ||
+  const std::string_view field = !provider::secrets_in(options.headers).empty() ? "headers"
+                                 : !provider::secrets_in(options.extra).empty() ? "extra"
+                                                                                : "";
+  if (field.empty() || is_safe_for_secrets(options.base_url) ||
       context.config().is_insecure(settings)) {
     return {};
   }
   return fail(Code::unauthorized,
-              cat("the secret in ", what, " would be sent unencrypted to ",
+              cat("the secret in ", field, " would be sent unencrypted to ",
                   http::host_of(options.base_url), "; use https, or --insecure"));
 }
 
