@@ -89,11 +89,11 @@ void PathWatch::add(const std::vector<fs::path>& paths) {
   }
   for (const fs::path& path : paths) {
     std::error_code error;
-    const fs::path whole = fs::weakly_canonical(fs::absolute(path, error), error);
-    if (fs::is_directory(whole, error)) {
-      add_tree(whole);
+    const fs::path canonical = fs::weakly_canonical(fs::absolute(path, error), error);
+    if (fs::is_directory(canonical, error)) {
+      add_tree(canonical);
     } else {
-      add_missing(whole);
+      add_missing(canonical);
     }
   }
 }

@@ -83,10 +83,10 @@ void StoreOpener::report_outbox(std::string_view store_url) {
     return console_.warn(count.error().message);
   }
   if (*count > 0) {
-    const bool is_one = *count == 1;
+    const bool is_single = *count == 1;
     console_.notice(cat(counted(static_cast<std::int64_t>(*count), "session"),
-                        " could not be saved and ", is_one ? "is" : "are",
-                        " stored on this machine; copy ", is_one ? "it" : "them",
+                        " could not be saved and ", is_single ? "is" : "are",
+                        " stored on this machine; copy ", is_single ? "it" : "them",
                         " with: reprise copy spill: '", store_url, "'"));
   }
 }
