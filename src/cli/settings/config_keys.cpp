@@ -83,7 +83,7 @@ RequiredTrust trust_of(const provider::RequestOption& option) {
 }
 
 // NOLINTNEXTLINE(readability-function-size): the table itself
-std::vector<ConfigKey> all_keys() {
+std::vector<ConfigKey> make_config_keys() {
   std::vector<ConfigKey> keys = {
       {"store", kTop, RequiredTrust::project, &Settings::store,
        "where sessions are stored, such as sqlite:FILE", "a URL such as sqlite:FILE, or a path",
@@ -355,7 +355,7 @@ Result<std::string> option_value(const provider::RequestOption& option, const st
 }  // namespace
 
 std::span<const ConfigKey> config_keys() {
-  static const std::vector<ConfigKey> keys = all_keys();
+  static const std::vector<ConfigKey> keys = make_config_keys();
   return keys;
 }
 

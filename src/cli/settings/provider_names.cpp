@@ -127,11 +127,11 @@ std::string key_variables(std::string_view between) {
       names.push_back(kind.key_variable);
     }
   }
-  std::string all;
+  std::string out;
   for (const std::string_view name : names) {
-    all += cat(all.empty() ? "" : between, name);
+    out += cat(out.empty() ? "" : between, name);
   }
-  return all;
+  return out;
 }
 
 std::string_view provider_of_model(std::string_view model) {
