@@ -29,8 +29,8 @@ struct TableColumn {
   std::size_t width;
 };
 
-std::vector<TableColumn> all_columns(const std::vector<Column>& columns,
-                                     const std::vector<std::vector<std::string>>& rows) {
+std::vector<TableColumn> measured_columns(const std::vector<Column>& columns,
+                                          const std::vector<std::vector<std::string>>& rows) {
   std::vector<TableColumn> displayed;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     std::size_t width = display_width(columns[i].heading);
@@ -67,7 +67,7 @@ std::string excerpt(std::string_view text, std::size_t characters_max) {
 
 std::string format_table(const std::vector<Column>& columns,
                          const std::vector<std::vector<std::string>>& rows, std::size_t width_max) {
-  std::vector<TableColumn> displayed = all_columns(columns, rows);
+  std::vector<TableColumn> displayed = measured_columns(columns, rows);
   if (total_width(displayed) > width_max) {
     std::erase_if(displayed,
                   [&](const TableColumn& column) { return columns[column.index].optional; });
@@ -123,9 +123,9 @@ std::string compact_count(std::int64_t count) {
     scale *= 1000;
     ++unit;
   }
-  const std::int64_t whole = count / scale;
+  const std::int64_t units = count / scale;
   const std::int64_t tenth = count % scale * 10 / scale;
-  return whole < 10 && unit > 0 ? cat(whole, ".", tenth, kUnits[unit]) : cat(whole, kUnits[unit]);
+  return units < 10 && unit > 0 ? cat(units, ".", tenth, kUnits[unit]) : cat(units, kUnits[unit]);
 }
 
 }  // namespace reprise::cli
