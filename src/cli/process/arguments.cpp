@@ -26,8 +26,8 @@ bool is_global(const ArgumentTable& globals, std::string_view word) {
 }  // namespace
 
 bool OptionSpec::has_name(std::string_view name) const {
-  const std::vector<std::string_view> all_names = split(names, ',');
-  return std::ranges::find(all_names, name) != all_names.end();
+  const std::vector<std::string_view> name_list = split(names, ',');
+  return std::ranges::find(name_list, name) != name_list.end();
 }
 
 ArgumentTable global_arguments(Globals& globals) {
