@@ -25,7 +25,7 @@ std::string_view beginning(const Entry& entry, std::string_view text) {
 }
 
 // The beginning of the text, on one line.
-std::string one_line(std::string_view text) {
+std::string single_line(std::string_view text) {
   return std::string(
       trimmed(terminal_line(grapheme_prefix(text.substr(0, 4096), kFoldedCharacters))));
 }
@@ -62,7 +62,7 @@ std::vector<Line> question_lines(const Entry& entry, std::size_t width) {
   const Margin margin{{{"▌ ", bar}}, {{"▌ ", bar}}};
   std::vector<Line> lines;
   if (!entry.author.empty()) {
-    lines = wrap_text(one_line(entry.author), kAccent, width, margin);
+    lines = wrap_text(single_line(entry.author), kAccent, width, margin);
   }
   std::ranges::move(wrap_text(beginning(entry, entry.text), waiting ? kDim : kBold, width, margin),
                     std::back_inserter(lines));
@@ -95,7 +95,7 @@ std::vector<Line> thinking_lines(const Entry& entry, std::size_t width, bool unf
     const std::size_t count = count_lines(entry.text);
     Line line{{"  ▸ thought ", kDim}};
     append(line, count > 1 ? cat("(", count, " lines) ") : "", kDim);
-    append(line, one_line(entry.text), kDim);
+    append(line, single_line(entry.text), kDim);
     return {truncated_to(std::move(line), width)};
   }
   return wrap_text(beginning(entry, entry.text), {.dim = true, .italic = true}, width,
@@ -126,7 +126,7 @@ std::vector<Line> tool_lines(const Entry& entry, std::size_t width, bool unfolde
     append(head, cat(" (", count, " lines)"), kDim);
   }
   if (!unfolded) {
-    append(head, cat(" ", one_line(entry.input)), kDim);
+    append(head, cat(" ", single_line(entry.input)), kDim);
     return {truncated_to(std::move(head), width)};
   }
   std::vector<Line> lines{truncated_to(std::move(head), width)};
@@ -150,7 +150,7 @@ std::vector<Line> body_lines(const Entry& entry, std::size_t width, bool unfolde
     case Kind::footer: {
       const std::string age = entry.at ? age_text(*entry.at, now) : "";
       const std::string gap = entry.text.empty() || age.empty() ? "" : " · ";
-      const std::string text = cat(one_line(entry.text), gap, age);
+      const std::string text = cat(single_line(entry.text), gap, age);
       return wrap_text(text, kDim, width, {{{"  ", {}}}, {{"  ", {}}}});
     }
     case Kind::notice:

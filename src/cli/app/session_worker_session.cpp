@@ -97,9 +97,9 @@ Result<> SessionWorker::post_history(TabId tab, LiveSession& live) {
 
 Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
   const SlashVerb verb = request.slash.verb;
-  const bool other_history = verb == SlashVerb::fork || verb == SlashVerb::rewind;
+  const bool replaces_history = verb == SlashVerb::fork || verb == SlashVerb::rewind;
   const bool may_store = verb == SlashVerb::title || verb == SlashVerb::todo;
-  if (other_history || verb == SlashVerb::model || verb == SlashVerb::provider ||
+  if (replaces_history || verb == SlashVerb::model || verb == SlashVerb::provider ||
       verb == SlashVerb::system || (may_store && !live.session().is_saved())) {
     live.wait();  // its turn has posted its end or is about to
   }
@@ -119,7 +119,7 @@ Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
                                   "folder")
                     : cat("cannot close the original: ", closed.error().message));
   }
-  if (other_history) {
+  if (replaces_history) {
     return post_history(request.tab, live);
   }
   parts_.events.post(TabChanged{.tab = request.tab, .metadata = live.metadata()});

@@ -75,8 +75,8 @@ std::vector<Line> dialog_lines(const Dialog& dialog, std::size_t width, std::siz
   if (lines.size() > room || question.size() < dialog.question.size()) {
     lines.resize(room > 1 ? std::min(lines.size(), room - 1) : 1);
     if (room > 1) {
-      const char* const more = consent ? "  … Ctrl-T and PgUp show all of it" : "  …";
-      lines.push_back({{more, {.colour = Colour::yellow}}});
+      const char* const ellipsis = consent ? "  … Ctrl-T and PgUp show all of it" : "  …";
+      lines.push_back({{ellipsis, {.colour = Colour::yellow}}});
     }
   }
   std::ranges::move(last, std::back_inserter(lines));

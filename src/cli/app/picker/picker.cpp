@@ -25,7 +25,7 @@ bool starts_word(std::string_view text, std::size_t at) {
   return at == 0 || !is_ascii_alnum(text[at - 1]);
 }
 
-std::optional<int> whole_score(std::string_view text, std::string_view word) {
+std::optional<int> substring_score(std::string_view text, std::string_view word) {
   std::optional<int> best;
   for (std::size_t at = text.find(word); at != std::string_view::npos;
        at = text.find(word, at + 1)) {
@@ -111,7 +111,7 @@ std::optional<int> fuzzy_score(std::string_view text, std::string_view pattern) 
     }
     const std::string_view word = pattern.substr(0, std::min(pattern.find(' '), pattern.size()));
     pattern.remove_prefix(word.size());
-    auto found = whole_score(text, word);
+    auto found = substring_score(text, word);
     if (!found) {
       found = spread_score(text, word);
     }
@@ -259,7 +259,7 @@ void add_questions(Picker& picker, const std::vector<std::string>& questions) {
   refilter(picker, picker.selected == 0);
 }
 
-bool needs_more(const Picker& picker, std::size_t rows_on_screen) {
+bool needs_page(const Picker& picker, std::size_t rows_on_screen) {
   if (picker.complete || picker.loading || picker.texts) {
     return false;
   }
@@ -270,9 +270,9 @@ bool needs_more(const Picker& picker, std::size_t rows_on_screen) {
 
 void choose_next_scope(Picker& picker) {
   const bool has_others = !picker.trash && !picker.texts;
-  const bool was_all = picker.all && (picker.others || !has_others);
+  const bool was_unlimited = picker.all && (picker.others || !has_others);
   picker.others = picker.all && !picker.others && has_others;
-  picker.all = !was_all;
+  picker.all = !was_unlimited;
 }
 
 void move_selection(Picker& picker, std::ptrdiff_t by) {

@@ -103,7 +103,7 @@ const std::vector<std::string>& ask_for_questions(Picker& picker);
 void add_questions(Picker& picker, const std::vector<std::string>& questions);
 
 // Whether rows that are not loaded might be listed.
-bool needs_more(const Picker& picker, std::size_t rows_on_screen);
+bool needs_page(const Picker& picker, std::size_t rows_on_screen);
 
 // Cycles through this project, all projects and other tools.
 void choose_next_scope(Picker& picker);

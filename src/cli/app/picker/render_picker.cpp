@@ -284,13 +284,13 @@ void render_picker(Screen& screen, const State& state, const Picker& picker) {
   const auto fits = [&](std::string_view keys) {
     return column + display_width(keys) <= state.size.columns;
   };
-  const auto& all = picker.new_title ? kRenameKeys
-                    : picker.trash   ? kTrashKeys
-                    : picker.texts   ? kTextKeys
-                    : picker.others  ? kOtherKeys
-                                     : kPickerKeys;
-  const auto* const keys = std::ranges::find_if(all, fits);
-  screen.put({row, column}, keys == all.end() ? "" : *keys, kDim);
+  const auto& hints = picker.new_title ? kRenameKeys
+                      : picker.trash   ? kTrashKeys
+                      : picker.texts   ? kTextKeys
+                      : picker.others  ? kOtherKeys
+                                       : kPickerKeys;
+  const auto* const keys = std::ranges::find_if(hints, fits);
+  screen.put({row, column}, keys == hints.end() ? "" : *keys, kDim);
 }
 
 }  // namespace reprise::cli::app

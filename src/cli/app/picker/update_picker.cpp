@@ -24,7 +24,7 @@ void fetch_for_picker(const State& state, Picker& picker, Effects& effects) {
   if (picker.texts) {
     return;
   }
-  if (needs_more(picker, state.size.rows)) {
+  if (needs_page(picker, state.size.rows)) {
     picker.loading = true;
     effects.emplace_back(LoadPage{.generation = picker.generation,
                                   .all = picker.all,
