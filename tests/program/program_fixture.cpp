@@ -127,7 +127,7 @@ std::string ProgramTest::store_url(std::string_view kind, std::string_view name)
 
 std::vector<std::string> ProgramTest::commands() {
   std::vector<std::string> names;
-  for (const cli::CommandEntry& entry : cli::all_commands()) {
+  for (const cli::CommandEntry& entry : cli::command_table()) {
     names.emplace_back(entry.name);
   }
   return names;

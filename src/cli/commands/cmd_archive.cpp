@@ -96,7 +96,7 @@ class Restore final : public Command {
                                                  {SessionState::trashed, SessionState::archived}));
     }
     warn_of_damage(context, found.damage);
-    bool is_whole = found.damage.empty();
+    bool is_complete = found.damage.empty();
     std::int64_t done = 0;
     std::vector<SessionInfo> restored;
     for (const SessionInfo& info : found.sessions) {
@@ -104,7 +104,7 @@ class Restore final : public Command {
       const auto result = restore(*store, info);
       if (all_ && !result && result.error().code == Code::conflict) {
         context.console().warn(result.error().message);  // the others are not affected
-        is_whole = false;
+        is_complete = false;
         continue;
       }
       REPRISE_TRY(result);
@@ -115,10 +115,10 @@ class Restore final : public Command {
     if (found.sessions.empty()) {
       context.console().notice("the trash is empty");
     }
-    const bool is_one = sels_.size() == 1;
-    REPRISE_TRY(is_one ? show_session(context, *store, found.sessions.front().id)
-                       : show_sessions(context, *store, restored));
-    return is_whole ? Exit::success : Exit::failed;
+    const bool is_single = sels_.size() == 1;
+    REPRISE_TRY(is_single ? show_session(context, *store, found.sessions.front().id)
+                          : show_sessions(context, *store, restored));
+    return is_complete ? Exit::success : Exit::failed;
   }
 
  private:

@@ -145,7 +145,7 @@ class Complete final : public Command {
 
   static Completion commands() {
     Completion out;
-    for (const CommandEntry& entry : all_commands()) {
+    for (const CommandEntry& entry : command_table()) {
       if (!entry.hidden) {
         out.candidates.push_back({std::string(entry.name), std::string(entry.summary)});
       }

@@ -114,9 +114,9 @@ class CopyCommand final : public Command {
 
   Exit end(Context& context) {
     print(context);
-    const bool is_whole =
+    const bool is_complete =
         failed_ == 0 && !is_damaged_ && counts_[CopyOutcome::conflict] == 0 && damage_.empty();
-    return is_whole ? Exit::success : Exit::failed;
+    return is_complete ? Exit::success : Exit::failed;
   }
 
   Result<FoundSessions> chosen(Context& context, Source& source) const {

@@ -24,7 +24,8 @@ class Help final : public Command {
       return context.console().usage_error("--all and COMMAND cannot be used together");
     }
     if (!command_) {
-      context.console().out().write(all_ ? all_help(all_commands()) : program_help(all_commands()));
+      context.console().out().write(all_ ? full_help(command_table())
+                                         : program_help(command_table()));
       return Exit::success;
     }
     const CommandEntry* const entry = find_command(*command_);
@@ -208,7 +209,7 @@ std::string slash_commands_section() {
 // The first example of each command.
 std::string examples() {
   std::string out = ".SH EXAMPLES\n";
-  for (const CommandEntry& entry : all_commands()) {
+  for (const CommandEntry& entry : command_table()) {
     if (!entry.hidden) {
       const std::string_view first = entry.examples.substr(0, entry.examples.find('\n'));
       out += cat(".TP\n", roff(entry.summary), "\n.B \"", roff_quoted(first), "\"\n");
@@ -232,7 +233,7 @@ class Man final : public Command {
     Globals globals;
     out += options(global_arguments(globals));
     out += ".SH COMMANDS\n";
-    for (const CommandEntry& entry : all_commands()) {
+    for (const CommandEntry& entry : command_table()) {
       if (entry.hidden) {
         continue;
       }

@@ -145,12 +145,12 @@ class ImportCommand final : public Command {
     }
     const bool is_auto = sources_.empty() || (sources_.size() == 1 && sources_.front() == kAuto);
     std::vector<FoundSource> sources;
-    std::vector<FoundSource> others;  // of tools without sessions so far
+    std::vector<FoundSource> empty_sources;  // of tools without sessions so far
     if (is_auto) {
       sources = in_default_locations(context);
       const auto empty = std::ranges::stable_partition(
           sources, [](const FoundSource& found) { return !found.listed.sessions.empty(); });
-      std::ranges::move(empty, std::back_inserter(others));
+      std::ranges::move(empty, std::back_inserter(empty_sources));
       sources.erase(empty.begin(), empty.end());
     } else {
       REPRISE_ASSIGN(sources, open_named(context));
@@ -164,7 +164,7 @@ class ImportCommand final : public Command {
     if (!watch_) {
       return exit;
     }
-    std::ranges::move(others, std::back_inserter(sources));
+    std::ranges::move(empty_sources, std::back_inserter(sources));
     return watch_sources(context, sources, interrupts);
   }
 
@@ -286,9 +286,9 @@ class ImportCommand final : public Command {
             cat("'", url, "' is not another tool's history; between stores, use `reprise copy`"));
       }
       REPRISE_ASSIGN(auto source, context.stores().open_source_at(url));
-      const std::string whole_url = source_url(url, context.environment());
-      const std::size_t colon = whole_url.find(':');
-      const fs::path path = colon == std::string::npos ? whole_url : whole_url.substr(colon + 1);
+      const std::string full_url = source_url(url, context.environment());
+      const std::size_t colon = full_url.find(':');
+      const fs::path path = colon == std::string::npos ? full_url : full_url.substr(colon + 1);
       FoundSource found{.kind = kind, .path = path, .source = std::move(source)};
       REPRISE_ASSIGN(found.listed, list_history(*found.source));
       sources.push_back(std::move(found));

@@ -173,8 +173,8 @@ class Info final : public Command {
     line("todos", todos.empty() ? "" : std::to_string(todos.size()));
     const Usage usage = total_usage(session);
     line("tokens", tokens_text(usage));
-    const RawJson* const others = json::find_field(session.extra, "token_count");
-    line("other tokens", others == nullptr ? "" : terminal_line(others->text()));
+    const RawJson* const token_count = json::find_field(session.extra, "token_count");
+    line("other tokens", token_count == nullptr ? "" : terminal_line(token_count->text()));
     const std::string& priced_by = usage.price_source;
     line("cost", cat(cost_text(usage), priced_by.empty() ? "" : cat(" (by ", priced_by, ")")));
     return out;

@@ -122,7 +122,7 @@ class List final : public Command {
                                            SessionQuery query) {
     const std::size_t limit = query.limit;
     SessionPage found;
-    for (bool more = true; more && found.sessions.size() < limit;) {
+    for (bool has_next = true; has_next && found.sessions.size() < limit;) {
       query.limit = kPageMax;
       REPRISE_ASSIGN(SessionPage page, list_by_author(source, query));
       for (SessionInfo& info : page.sessions) {
@@ -140,8 +140,8 @@ class List final : public Command {
         }
       }
       std::ranges::move(page.damage, std::back_inserter(found.damage));
-      more = !page.next.empty();
-      found.next = more || found.sessions.size() == limit ? query.after : "";
+      has_next = !page.next.empty();
+      found.next = has_next || found.sessions.size() == limit ? query.after : "";
     }
     return found;
   }

@@ -210,9 +210,9 @@ class Stats final : public Command {
                                    standard.as_of, " and your own"));
     }
     if (statistics.total.unpriced > 0) {
-      const bool is_one = statistics.total.unpriced == 1;
+      const bool is_single = statistics.total.unpriced == 1;
       context.console().notice(cat(counted(statistics.total.unpriced, "request"),
-                                   is_one ? " has" : " have", " no known price",
+                                   is_single ? " has" : " have", " no known price",
                                    names_of(statistics.unpriced_models),
                                    "; add it to the setting 'prices'"));
     }

@@ -351,7 +351,7 @@ constexpr CommandEntry kCommands[] = {
 
 }  // namespace
 
-std::span<const CommandEntry> all_commands() {
+std::span<const CommandEntry> command_table() {
   return kCommands;
 }
 

@@ -45,7 +45,7 @@ inline constexpr std::string_view kSessionsHelp =
     "numbers from the last list, ids or titles; last is the newest";
 
 // The table of all commands.
-std::span<const CommandEntry> all_commands();
+std::span<const CommandEntry> command_table();
 const CommandEntry* find_command(std::string_view name);
 // "unknown command 'lsit'; did you mean 'list'?"
 std::string unknown_command(std::string_view name);

@@ -76,8 +76,8 @@ Completion complete_tools(std::string_view word) {
   if (before.empty()) {
     out = complete_one_of({"all", "none"});
   }
-  if (const auto all = choose_tools("all")) {
-    for (const ToolSpec& tool : all->specs()) {
+  if (const auto tools = choose_tools("all")) {
+    for (const ToolSpec& tool : tools->specs()) {
       out.candidates.push_back({cat(before, tool.name)});
     }
   }

@@ -153,7 +153,7 @@ more: `reprise help COMMAND`, `reprise help --all`, `reprise man`
   return out;
 }
 
-std::string all_help(std::span<const CommandEntry> commands) {
+std::string full_help(std::span<const CommandEntry> commands) {
   std::string out = "usage: reprise [COMMAND] [OPTION…]\n";
   for (const GroupHelp& group : command_groups()) {
     std::vector<Row> rows;

@@ -14,7 +14,7 @@ std::string synopsis(std::string_view command, const ArgumentTable& table);
 // The output of `reprise help`; fits an 80x24 terminal including the prompt.
 std::string program_help(std::span<const CommandEntry> commands);
 // Every command on its own line, and the global options.
-std::string all_help(std::span<const CommandEntry> commands);
+std::string full_help(std::span<const CommandEntry> commands);
 // The groups in the order of the help, with their descriptions.
 struct GroupHelp {
   CommandGroup group;

@@ -29,17 +29,17 @@ void expect_narrow(std::string_view text) {
 }
 
 TEST(HelpText, FitsOnATerminalAndNamesEveryCommandInItsGroup) {
-  const std::string help = program_help(all_commands());
+  const std::string help = program_help(command_table());
   expect_narrow(help);
   EXPECT_LE(lines_of(help).size(), kLines) << help;
   EXPECT_NE(help.find("examples:\n  reprise "), std::string::npos);
-  for (const CommandEntry& entry : all_commands()) {
+  for (const CommandEntry& entry : command_table()) {
     EXPECT_TRUE(entry.hidden || help.contains(entry.name)) << entry.name;
   }
 }
 
 TEST(HelpText, ShowsUsageAndExamplesOfEachCommand) {
-  for (const CommandEntry& entry : all_commands()) {
+  for (const CommandEntry& entry : command_table()) {
     const std::unique_ptr<Command> command = entry.make();
     const std::string help = command_help(entry, command->arguments());
     expect_narrow(help);
@@ -51,16 +51,16 @@ TEST(HelpText, ShowsUsageAndExamplesOfEachCommand) {
 }
 
 TEST(HelpText, LongestNameFitsOnOneLine) {
-  const auto ask = std::ranges::find(all_commands(), "ask", &CommandEntry::name);
-  ASSERT_NE(ask, all_commands().end());
+  const auto ask = std::ranges::find(command_table(), "ask", &CommandEntry::name);
+  ASSERT_NE(ask, command_table().end());
   const std::string help = command_help(*ask, ask->make()->arguments());
   EXPECT_NE(help.find("\n  PROMPT  the question"), std::string::npos) << help;
 }
 
 TEST(HelpText, ListsEveryCommandAndTheGlobalOptions) {
-  const std::string help = all_help(all_commands());
+  const std::string help = full_help(command_table());
   expect_narrow(help);
-  for (const CommandEntry& entry : all_commands()) {
+  for (const CommandEntry& entry : command_table()) {
     EXPECT_EQ(!help.contains(std::string(entry.summary)), entry.hidden);
   }
   EXPECT_NE(help.find("--store URL"), std::string::npos);

@@ -51,7 +51,7 @@ Exit dispatch(Context& context, const ArgumentTable& global_table, CommandLine l
     return Exit::success;
   }
   if (line.command.empty() && (contains(line.words, "--help") || contains(line.words, "-h"))) {
-    context.console().out().write(program_help(all_commands()));
+    context.console().out().write(program_help(command_table()));
     return Exit::success;
   }
   complete_command(line);
