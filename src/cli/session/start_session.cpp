@@ -236,6 +236,14 @@ void apply_retention(Context& context, Store& store, const Settings& settings) {
   }
 }
 
+void update_store(Context& context, const Prepared& with, const StartedSession& started,
+                  const SessionId& id) {
+  apply_retention(context, *started.store, with.settings);
+  if (started.resumed) {
+    name_current(context, *started.store, id, with.request.session.archive);
+  }
+}
+
 // The author is optional: a server that cannot tell is only warned about.
 void set_author(Context& context, const Settings& settings, Source* store,
                 ConversationOptions& options) {
@@ -246,6 +254,31 @@ void set_author(Context& context, const Settings& settings, Source* store,
     context.console().warn(
         cat("the question is stored without an author: ", author.error().message));
   }
+}
+
+// `started` has the provider, the tools and the outbox; `found` gives up its earlier messages.
+ConversationOptions make_options(Context& context, const Prepared& with, StartedSession& started,
+                                 FoundSession& found) {
+  ConversationOptions options = conversation_options(with.settings, with.request.flags, with.choice,
+                                                     found.session ? &*found.session : nullptr);
+  options.approver = with.request.approver;
+  options.stream = options.stream && with.request.stream;
+  options.tools = started.tools.empty() ? nullptr : &started.tools;
+  options.outbox = started.outbox.get();
+  options.statistics = &context.stores().watch().statistics();
+  options.earlier = std::move(found.earlier);
+  return options;
+}
+
+Result<> make_connections(Context& context, const Settings& settings, const ProviderChoice& choice,
+                          StartedSession& started) {
+  REPRISE_ASSIGN(started.provider, make_provider(choice.name, provider_options(settings, choice)));
+  started.model = choice.model;
+  if (settings.outbox.value_or(true)) {
+    started.outbox =
+        make_outbox(context.config().outbox_folder(), context.config().store_url(settings));
+  }
+  return {};
 }
 
 }  // namespace
@@ -275,32 +308,18 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   started->recovered = found.recovered;
   REPRISE_ASSIGN(ProviderChoice choice,
                  choose_answering_provider(context, *settings, request, mode, found.session));
-  ConversationOptions options = conversation_options(*settings, request.flags, choice,
-                                                     found.session ? &*found.session : nullptr);
-  REPRISE_ASSIGN(options.request, choose_request(context, request.flags, *settings, choice));
-  REPRISE_ASSIGN(started->provider,
-                 make_provider(choice.name, provider_options(*settings, choice)));
-  started->model = choice.model;
-  if (settings->outbox.value_or(true)) {
-    started->outbox =
-        make_outbox(context.config().outbox_folder(), context.config().store_url(*settings));
-  }
-  options.approver = request.approver;
-  options.stream = options.stream && request.stream;
-  options.tools = started->tools.empty() ? nullptr : &started->tools;
-  options.outbox = started->outbox.get();
-  options.statistics = &context.stores().watch().statistics();
-  options.earlier = std::move(found.earlier);
+  REPRISE_ASSIGN(RequestOptions request_options,
+                 choose_request(context, request.flags, *settings, choice));
+  REPRISE_TRY(make_connections(context, *settings, choice, *started));
   const Prepared with{*settings, request, mode, choice, unreachable.has_value()};
+  ConversationOptions options = make_options(context, with, *started, found);
+  options.request = std::move(request_options);
   REPRISE_ASSIGN(Session session,
                  found.session
                      ? continue_session(context, with, *started, *std::move(found.session), options)
                      : begin_new(context, with, *started, options));
   if (started->store != nullptr && !request.dry_run) {
-    apply_retention(context, *started->store, *settings);
-    if (started->resumed) {
-      name_current(context, *started->store, session.info.id, request.session.archive);
-    }
+    update_store(context, with, *started, session.info.id);
   }
   set_author(context, *settings, started->store, options);
   started->author = options.author;
