@@ -74,6 +74,18 @@ void note_watching(Context& context, const SessionInfo& info) {
                              owner.host));
 }
 
+void warn_of_skipped(Context& context, Store& store, const RemovedSessions& result,
+                     Removal removal) {
+  for (const SessionInfo& info : result.answering) {
+    context.console().warn(cat("skipped, an answer is running: ", session_name(store, info)));
+  }
+  for (const auto& [id, error] : result.failed) {
+    context.console().warn(cat(removal == Removal::purge ? "cannot remove " : "cannot move ",
+                               short_id(id), removal == Removal::purge ? "" : " to the trash", ": ",
+                               error.message));
+  }
+}
+
 }  // namespace
 
 std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& result) {
@@ -159,14 +171,7 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
                [&context](const Progress& progress) { context.console().progress(progress); }},
           context.clock()));
   context.console().end_progress();
-  for (const SessionInfo& info : result.answering) {
-    context.console().warn(cat("skipped, an answer is running: ", session_name(store, info)));
-  }
-  for (const auto& [id, error] : result.failed) {
-    context.console().warn(cat(removal == Removal::purge ? "cannot remove " : "cannot move ",
-                               short_id(id), removal == Removal::purge ? "" : " to the trash", ": ",
-                               error.message));
-  }
+  warn_of_skipped(context, store, result, removal);
   std::vector<Remnant> remnants;
   if (removal == Removal::purge && !result.removed.empty()) {
     remnants = warn_of_remnants(context, result);
