@@ -122,6 +122,19 @@ class Ask final : public Command {
     return out;
   }
 
+  StartRequest start_request(Context& context, const std::string& prompt) const {
+    return {.flags = flags_,
+            .session = {.newest = newest_ || (go_on_ && !sel_),
+                        .sel = sel_,
+                        .new_session = new_,
+                        .archive = new_,
+                        .mode_path = context.config().working_dir()},
+            .title = title_from_prompt(prompt),
+            .stream = !no_stream_,
+            .dry_run = dry_run_,
+            .continue_turn = go_on_};
+  }
+
   Result<Exit> turn(Context& context, JsonAnswer* events) {
     if (const std::string message = run_flag_error(context, flags_); !message.empty()) {
       return context.console().usage_error(message);
@@ -142,18 +155,9 @@ class Ask final : public Command {
     }
     const Interrupts interrupts;
     ToolConsents consents(context);
-    StartRequest request{.flags = flags_,
-                         .session = {.newest = newest_ || (go_on_ && !sel_),
-                                     .sel = sel_,
-                                     .new_session = new_,
-                                     .archive = new_,
-                                     .mode_path = context.config().working_dir()},
-                         .title = title_from_prompt(prompt),
-                         .stream = !no_stream_,
-                         .dry_run = dry_run_,
-                         .continue_turn = go_on_,
-                         .approver = ask_for_consent(context, consents, interrupts),
-                         .stop = interrupts.token()};
+    StartRequest request = start_request(context, prompt);
+    request.approver = ask_for_consent(context, consents, interrupts);
+    request.stop = interrupts.token();
     REPRISE_ASSIGN(std::vector<Block> blocks, this->blocks(prompt));
     request.has_pdf_by_url = std::ranges::any_of(blocks, is_pdf_by_url);
     REPRISE_ASSIGN(const std::unique_ptr<StartedSession> started,
