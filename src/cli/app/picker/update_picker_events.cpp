@@ -80,15 +80,41 @@ void remove_restored_row(const State& state, Picker& picker, const std::string& 
   fetch_for_picker(state, picker, effects);
 }
 
+void rename_tabs(State& state, const StoredChanged& changed) {
+  for (Tab& tab : state.tabs) {
+    if (tab.metadata.id == changed.id) {
+      tab.metadata.title = changed.title;
+    }
+  }
+}
+
+// Returns the row that was removed last to its place.
+void insert_restored_row(Picker& picker) {
+  PickerRow row = std::move(picker.trashed.back());
+  picker.trashed.pop_back();
+  const auto position = std::ranges::find_if(
+      picker.rows, [&row](const PickerRow& other) { return is_newer(row, other); });
+  picker.note = cat("'", row.title, "' is restored");
+  picker.rows.insert(position, std::move(row));
+}
+
+void trash_row(State& state, Picker& picker, std::vector<PickerRow>::iterator row,
+               Effects& effects) {
+  picker.note = cat("in the trash, u restores it: '", row->title, "'");
+  const std::size_t selected = picker.selected;
+  picker.trashed.push_back(std::move(*row));
+  picker.rows.erase(row);
+  refilter(picker, true);
+  move_selection(picker, static_cast<std::ptrdiff_t>(selected));
+  fetch_for_picker(state, picker, effects);
+}
+
 }  // namespace
 
 void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects) {
   using Kind = StoredChanged::Change;
-  for (Tab& tab : state.tabs) {
-    if (changed.change == Kind::renamed && changed.failure.empty() &&
-        tab.metadata.id == changed.id) {
-      tab.metadata.title = changed.title;
-    }
+  if (changed.change == Kind::renamed && changed.failure.empty()) {
+    rename_tabs(state, changed);
   }
   if (!state.picker) {
     return;
@@ -111,12 +137,7 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
     if (picker.trashed.empty() || picker.trashed.back().id != changed.id) {
       return;
     }
-    PickerRow row = std::move(picker.trashed.back());
-    picker.trashed.pop_back();
-    const auto position = std::ranges::find_if(
-        picker.rows, [&row](const PickerRow& other) { return is_newer(row, other); });
-    picker.note = cat("'", row.title, "' is restored");
-    picker.rows.insert(position, std::move(row));
+    insert_restored_row(picker);
   } else {
     const auto row = std::ranges::find(picker.rows, changed.id, &PickerRow::id);
     if (row == picker.rows.end()) {
@@ -125,13 +146,7 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
     if (changed.change == Kind::renamed) {
       rename(*row, changed.title);
     } else {
-      picker.note = cat("in the trash, u restores it: '", row->title, "'");
-      const std::size_t selected = picker.selected;
-      picker.trashed.push_back(std::move(*row));
-      picker.rows.erase(row);
-      refilter(picker, true);
-      move_selection(picker, static_cast<std::ptrdiff_t>(selected));
-      return fetch_for_picker(state, picker, effects);
+      return trash_row(state, picker, row, effects);
     }
   }
   refilter(picker, false);
