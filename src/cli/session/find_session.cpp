@@ -114,6 +114,27 @@ Result<> add_named(Context& context, OutboxSessions& waiting, std::string_view s
   return {};
 }
 
+// `is_here`: not only its id.
+Result<FoundSession> read_waiting(Context& context, const OutboxSessions& waiting,
+                                  const SessionInfo& info, bool is_here) {
+  if (is_here) {
+    context.console().notice(cat("continuing '", info.title, "' as it is on this machine"));
+  } else {
+    context.console().warn(cat("nothing of session ", short_id(info.id),
+                               " is on this machine; the model does not see its messages"));
+  }
+  FoundSession found;
+  REPRISE_ASSIGN(found.session, get(*waiting.store, info.id));
+  REPRISE_ASSIGN(found.earlier, read_all(*waiting.store, info.id));
+  found.session->info.head = waiting.begin.at(info.id);
+  if (is_here && found.session->info.head.value > 0) {
+    context.console().warn(
+        "only the unsaved part of the session is on this machine; the model does not see its "
+        "earlier messages");
+  }
+  return found;
+}
+
 // Resumes the unsaved part of a session while the server is unreachable. Without one, starts a new
 // session, unless a session was named that cannot be identified here, or an answer is to be
 // continued.
@@ -154,22 +175,7 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
     return FoundSession{};
   }
   REPRISE_TRY(check_folder(context, *info, request, has_tools));
-  if (is_here) {
-    context.console().notice(cat("continuing '", info->title, "' as it is on this machine"));
-  } else {
-    context.console().warn(cat("nothing of session ", short_id(info->id),
-                               " is on this machine; the model does not see its messages"));
-  }
-  FoundSession found;
-  REPRISE_ASSIGN(found.session, get(*waiting.store, info->id));
-  REPRISE_ASSIGN(found.earlier, read_all(*waiting.store, info->id));
-  found.session->info.head = waiting.begin.at(info->id);
-  if (is_here && found.session->info.head.value > 0) {
-    context.console().warn(
-        "only the unsaved part of the session is on this machine; the model does not see its "
-        "earlier messages");
-  }
-  return found;
+  return read_waiting(context, waiting, *info, is_here);
 }
 
 const SourceKind* kind_in(std::string_view sel) {
