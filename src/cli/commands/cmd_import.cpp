@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <system_error>
-#include <utility>
 
 #include "base/reserve.h"
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/import_sources.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
 #include "cli/program/interrupts.h"
@@ -21,8 +20,6 @@
 
 namespace reprise::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kAuto = "auto";
 
@@ -42,70 +39,6 @@ constexpr std::string_view kUnit =
     "\n"
     "[Install]\n"
     "WantedBy=default.target\n";
-
-// A history and its sessions.
-struct FoundSource {
-  const SourceKind* kind = nullptr;
-  fs::path path;
-  std::unique_ptr<Source> source = nullptr;  // null while there is none
-  FoundSessions listed = {};
-  std::string error = {};  // why it cannot be listed now
-
-  // All that the history is in.
-  std::vector<fs::path> files() const {
-    std::vector<fs::path> files;
-    if (kind->files_elsewhere != nullptr) {
-      files = kind->files_elsewhere(path);
-    }
-    files.push_back(path);
-    return files;
-  }
-  std::int64_t messages() const {
-    std::int64_t sum = 0;
-    for (const SessionInfo& info : listed.sessions) {
-      sum += info.head.value;
-    }
-    return sum;
-  }
-  bool has_exact_counts() const {
-    return std::ranges::all_of(listed.sessions, &SessionInfo::is_head_known);
-  }
-  Time newest() const {
-    Time newest;
-    for (const SessionInfo& info : listed.sessions) {
-      newest = std::max(newest, info.updated_at);
-    }
-    return newest;
-  }
-};
-
-// The size of the file, or of all readable files in the folder.
-std::int64_t bytes_at(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_regular_file(path, error)) {
-    return static_cast<std::int64_t>(fs::file_size(path, error));
-  }
-  std::int64_t bytes = 0;
-  for (fs::recursive_directory_iterator
-           entry(path, fs::directory_options::skip_permission_denied, error),
-       end;
-       !error && entry != end; entry.increment(error)) {
-    std::error_code none;
-    if (entry->is_regular_file(none) && !entry->is_symlink(none)) {
-      const auto size = entry->file_size(none);
-      bytes += none ? 0 : static_cast<std::int64_t>(size);
-    }
-  }
-  return bytes;
-}
-
-std::int64_t bytes_of(const FoundSource& found) {
-  std::int64_t bytes = 0;
-  for (const fs::path& file : found.files()) {
-    bytes += bytes_at(file);
-  }
-  return bytes;
-}
 
 std::string size_text(std::int64_t bytes) {
   constexpr std::int64_t kMega = 1'000'000;
@@ -147,13 +80,13 @@ class ImportCommand final : public Command {
     std::vector<FoundSource> sources;
     std::vector<FoundSource> empty_sources;  // of tools without sessions so far
     if (is_auto) {
-      sources = in_default_locations(context);
+      sources = find_import_sources(context);
       const auto empty = std::ranges::stable_partition(
           sources, [](const FoundSource& found) { return !found.listed.sessions.empty(); });
       std::ranges::move(empty, std::back_inserter(empty_sources));
       sources.erase(empty.begin(), empty.end());
     } else {
-      REPRISE_ASSIGN(sources, open_named(context));
+      REPRISE_ASSIGN(sources, open_import_sources(context, sources_));
     }
     REPRISE_ASSIGN(const bool is_confirmed, show_and_confirm(context, sources, is_auto));
     if (!is_confirmed) {
@@ -221,81 +154,6 @@ class ImportCommand final : public Command {
     }
   }
 
-  static Result<FoundSessions> list_history(Source& source) {
-    SessionQuery query;
-    query.states = every_state();
-    query.children = true;
-    REPRISE_ASSIGN(FoundSessions listed, find_all_sessions(source, query));
-    // Parents come before their forks, which share their messages.
-    std::ranges::stable_sort(listed.sessions, {}, [](const SessionInfo& info) {
-      return std::pair(info.forked_from.has_value(), info.created_at);
-    });
-    return listed;
-  }
-
-  // Opens it if it is there by now.
-  static Result<FoundSessions> list_history(Context& context, FoundSource& found) {
-    std::error_code error;
-    if (found.source == nullptr && fs::exists(found.path, error)) {
-      auto source = open_source(cat(found.kind->name, ":", found.path.native()),
-                                {.cache_folder = context.config().cache_folder()});
-      if (!source && source.error().code != Code::not_found) {
-        return std::unexpected(source.error());
-      }
-      found.source = std::move(source).value_or(nullptr);
-    }
-    return found.source == nullptr ? FoundSessions() : list_history(*found.source);
-  }
-
-  // Warns if the history cannot be read, once for each reason; it then has no sessions.
-  static void list_again(Context& context, FoundSource& found) {
-    auto listed = list_history(context, found);
-    std::string error = listed ? "" : listed.error().message;
-    if (!listed && error != found.error) {
-      context.console().warn(cat("cannot read ", found.kind->name, ": ", error));
-    }
-    found.error = std::move(error);
-    found.listed = std::move(listed).value_or(FoundSessions());
-  }
-
-  // The histories of all tools, including those that are empty or missing.
-  static std::vector<FoundSource> in_default_locations(Context& context) {
-    std::vector<FoundSource> sources;
-    for (const SourceKind& kind : source_kinds()) {
-      auto path = default_location(
-          kind, [&](std::string_view name) { return context.environment().find(name); });
-      if (path) {
-        sources.push_back({.kind = &kind, .path = *std::move(path)});
-        list_again(context, sources.back());
-      }
-    }
-    return sources;
-  }
-
-  Result<std::vector<FoundSource>> open_named(Context& context) const {
-    std::vector<FoundSource> sources;
-    for (const std::string& url : sources_) {
-      REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
-      if (kind == nullptr) {
-        std::error_code error;
-        if (!url.contains(':') && !fs::exists(url, error)) {
-          return fail(Code::not_found, cat("there is no file or folder '", url, "'"));
-        }
-        return fail(
-            Code::invalid_argument,
-            cat("'", url, "' is not another tool's history; between stores, use `reprise copy`"));
-      }
-      REPRISE_ASSIGN(auto source, context.stores().open_source_at(url));
-      const std::string full_url = source_url(url, context.environment());
-      const std::size_t colon = full_url.find(':');
-      const fs::path path = colon == std::string::npos ? full_url : full_url.substr(colon + 1);
-      FoundSource found{.kind = kind, .path = path, .source = std::move(source)};
-      REPRISE_ASSIGN(found.listed, list_history(*found.source));
-      sources.push_back(std::move(found));
-    }
-    return sources;
-  }
-
   static void print_found(Context& context, const std::vector<FoundSource>& sources) {
     const std::vector<Column> columns = {{.heading = "tool"},
                                          {.heading = "place", .flexible = true},
@@ -310,7 +168,7 @@ class ImportCommand final : public Command {
                       terminal_line(context.config().short_path(found.path.native())),
                       std::to_string(found.listed.sessions.size()),
                       cat(found.messages(), found.has_exact_counts() ? "" : "+"),
-                      size_text(bytes_of(found)), age_text(found.newest(), context.clock().now())});
+                      size_text(found.bytes()), age_text(found.newest(), context.clock().now())});
     }
     Output& out = context.console().out();
     out.write(format_table(columns, rows, out.text_columns()));
@@ -415,7 +273,7 @@ class ImportCommand final : public Command {
           .field("place", sources[i].path.native())
           .field("sessions", static_cast<std::int64_t>(sources[i].listed.sessions.size()))
           .field("messages", sources[i].messages())
-          .field("bytes", bytes_of(sources[i]));
+          .field("bytes", sources[i].bytes());
       const Time newest = sources[i].newest();
       object.text_or_null("newest_at", newest == Time{} ? "" : format_time(newest));
       if (i < counts.size()) {
