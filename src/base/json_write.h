@@ -96,7 +96,7 @@ std::string array_of(const std::vector<std::string>& texts);
 
 // The maximum size of indented JSON: small elements nested hundreds of levels deep would become a
 // thousand times as large.
-inline constexpr std::size_t indented_bytes_max(std::size_t json_bytes) {
+constexpr std::size_t indented_bytes_max(std::size_t json_bytes) {
   constexpr std::size_t kFactor = 64;
   constexpr std::size_t kBytesMin = 1 << 20;
   return kFactor * json_bytes + kBytesMin;

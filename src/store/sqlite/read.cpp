@@ -274,55 +274,72 @@ Result<std::vector<SessionRange>> find_session_ranges(
   return rows;
 }
 
-Result<std::optional<Message>> read_message_at(Connection& connection, Statement& row,
-                                               const MessageFinder::MessageRef& ref,
-                                               std::string_view file) {
-  row.restart().bind(ref.session.str()).bind(ref.seq.value);
-  REPRISE_ASSIGN(const bool found, row.step());
+// {"SESSION":SEQ,…}
+std::string refs_json(std::span<const MessageFinder::MessageRef> messages) {
+  std::string refs;
+  json::ObjectWriter object(refs);
+  for (const auto& [session, seq] : messages) {
+    object.field(session.str(), seq.value);
+  }
+  object.close();
+  return refs;
+}
+
+// nullopt if it cannot be read.
+Result<std::optional<Message>> message_of(Connection& connection, const Statement& row,
+                                          std::string_view file) {
   Message message;
   std::optional<Damage> damage;
-  if (!found || !read_message(row, file, message, damage) || damage) {
+  if (!read_message(row, file, message, damage) || damage) {
     return std::nullopt;
   }
   REPRISE_TRY(set_result_blobs(connection, message.blocks));
   return message;
 }
 
-// Of one state of the store.
+// Of one state of the store. A statement for each message would take twice as long.
 Result<std::vector<std::optional<MessageFinder::Found>>> read_messages_at(
     Connection& connection, std::span<const MessageFinder::MessageRef> messages) {
   static const std::string sql =
-      cat("SELECT ", message_select(), " FROM messages WHERE session_id = ? AND seq = ?");
+      cat("WITH refs(session, position) AS (SELECT key, value FROM json_each(?)) SELECT ",
+          message_select(),
+          ", session FROM refs CROSS JOIN messages ON session_id = session AND seq = position");
+  const std::string refs = refs_json(messages);
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
-  std::vector<std::optional<MessageFinder::Found>> found_messages(messages.size());
+  std::vector<std::optional<MessageFinder::Found>> found(messages.size());
   {
     REPRISE_ASSIGN(std::vector<SessionRange> sessions, find_session_ranges(connection, messages));
-    REPRISE_ASSIGN(Statement row, connection.prepare(sql));
+    REPRISE_ASSIGN(Statement row, connection.query(sql, refs));
     const std::string file = connection.name();
     auto session = sessions.begin();
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-      const auto& [id, seq] = messages[i];
-      const auto found = std::find_if(session, sessions.end(), [&id](const SessionRange& range) {
-        return range.info.id == id;
-      });
-      if (found == sessions.end()) {
-        continue;
+    std::size_t next = 0;
+    REPRISE_TRY(row.each([&]() -> Result<> {
+      while (messages[next].session.str() != row.bytes("session") ||
+             messages[next].seq.value != row.integer("seq")) {
+        ++next;  // it has no row
       }
-      session = found;
-      if (seq.value < found->from || seq.value >= found->to) {
-        continue;
+      const std::size_t at = next++;
+      const SessionId& id = messages[at].session;
+      const auto range = std::find_if(session, sessions.end(),
+                                      [&id](const SessionRange& one) { return one.info.id == id; });
+      if (range == sessions.end()) {
+        return {};
       }
-      REPRISE_ASSIGN(std::optional<Message> message,
-                     read_message_at(connection, row, messages[i], file));
+      session = range;
+      if (messages[at].seq.value < range->from || messages[at].seq.value >= range->to) {
+        return {};
+      }
+      REPRISE_ASSIGN(std::optional<Message> message, message_of(connection, row, file));
       if (message) {
-        const bool is_last = i + 1 == messages.size() || messages[i + 1].session != id;
-        found_messages[i] = {.session = is_last ? std::move(found->info) : found->info,
-                             .message = *std::move(message)};
+        const bool is_last = next == messages.size() || messages[next].session != id;
+        found[at] = {.session = is_last ? std::move(range->info) : range->info,
+                     .message = *std::move(message)};
       }
-    }
+      return {};
+    }));
   }
   REPRISE_TRY(snapshot.commit());
-  return found_messages;
+  return found;
 }
 
 }  // namespace
