@@ -97,7 +97,7 @@ class TrainingWriter final : public PairedWriter {
   Result<std::string> content(const Message& message) {
     bool has_images = false;
     REPRISE_ASSIGN(
-        std::string parts,
+        const std::string parts,
         content_array(
             job(), message,
             [](std::string_view text) { return json::object_of("type", "text", "text", text); },

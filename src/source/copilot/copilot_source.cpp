@@ -74,7 +74,7 @@ Result<std::string> find_asset(const Transcript& transcript, std::string_view id
   const Node& node = found->second;
   const fs::path& file = transcript.parts[node.file].file;
   REPRISE_ASSIGN(const Fd fd, open_foreign(file));
-  REPRISE_ASSIGN(std::string event,
+  REPRISE_ASSIGN(const std::string event,
                  read_range(fd.get(), node.at, static_cast<std::size_t>(node.bytes), file));
   return is_json_object(event) ? event : "";
 }
