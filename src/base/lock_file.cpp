@@ -74,12 +74,15 @@ Result<LockFile::Hold> LockFile::acquire(Deadline deadline) {
   if (!lock_until(threads, deadline)) {
     return std::unexpected(busy_error(std::to_string(::getpid())));
   }
-  REPRISE_TRY(lock(deadline));
-  if (const auto in_place = is_in_place(); !in_place || !*in_place) {
+  for (;;) {
+    REPRISE_TRY(lock(deadline));
+    const auto in_place = is_in_place();
+    if (in_place && *in_place) {
+      break;
+    }
     unlock_byte(kLockByte);
     REPRISE_TRY(in_place);
     REPRISE_ASSIGN(fd_, open_lock(path_));
-    REPRISE_TRY(lock(deadline));
   }
   record_pid();
   holder_ = std::this_thread::get_id();
