@@ -35,9 +35,7 @@ RawJson session_config(std::string_view base_url) {
 }
 
 std::string stored_base_url(const Session& session) {
-  json::Scanner scanner(json::find_member(session.config.text(), "base_url"));
-  std::string url;
-  return scanner.string(url) ? url : "";
+  return json::text_in(json::find_member(session.config.text(), "base_url")).value_or("");
 }
 
 std::optional<double> stored_temperature(const Session& session) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/assert.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "reprise/store.h"
@@ -317,11 +318,12 @@ Result<std::vector<std::optional<MessageFinder::Found>>> read_messages_at(
       while (messages[next].session.str() != row.bytes("session") ||
              messages[next].seq.value != row.integer("seq")) {
         ++next;  // it has no row
+        REPRISE_ASSERT(next < messages.size());
       }
       const std::size_t at = next++;
       const SessionId& id = messages[at].session;
       const auto range = std::find_if(session, sessions.end(),
-                                      [&id](const SessionRange& one) { return one.info.id == id; });
+                                      [&id](const SessionRange& own) { return own.info.id == id; });
       if (range == sessions.end()) {
         return {};
       }
