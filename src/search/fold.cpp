@@ -110,6 +110,13 @@ void append_folded(std::string& out, char32_t code_point) {
 
 }  // namespace
 
+void FirstBytes::add(char folded) {
+  bytes_.at(static_cast<unsigned char>(folded)) = true;
+  if (folded >= 'a' && folded <= 'z') {
+    bytes_.at(static_cast<unsigned char>(folded - 'a' + 'A')) = true;
+  }
+}
+
 bool Words::next() {
   while (at_ < text_.size()) {
     folded_.clear();
@@ -141,31 +148,28 @@ bool Words::next() {
   return false;
 }
 
-bool Words::next(const FirstBytes& first) {
-  skip_ascii(first);
-  return next();
+bool Words::next(const FirstBytes& first, std::size_t limit) {
+  limit = std::min(limit, text_.size());
+  skip_ascii(first, limit);
+  return at_ < limit && next() && begin_ < limit;
 }
 
-// Skips words of letters and digits, and what is between them.
-void Words::skip_ascii(const FirstBytes& first) {
-  const auto folded = [this](std::size_t at) {
-    return static_cast<unsigned char>(kAsciiWord[static_cast<unsigned char>(text_[at])]);
+// Skips words of letters and digits, and what is between them, up to `limit`.
+void Words::skip_ascii(const FirstBytes& first, std::size_t limit) {
+  const auto is_word_before = [this](std::size_t at) {
+    return at > at_ && kAsciiWord[static_cast<unsigned char>(text_[at - 1])] != 0;
   };
-  const auto is_ascii = [this](std::size_t at) {
-    return static_cast<unsigned char>(text_[at]) < 0x80;
-  };
-  while (at_ < text_.size() && is_ascii(at_) && !first[folded(at_)]) {
-    std::size_t end = at_ + 1;
-    if (folded(at_) != 0) {
-      while (end < text_.size() && folded(end) != 0) {
-        ++end;
-      }
-      if (end < text_.size() && !is_ascii(end)) {
-        return;  // the word may continue
-      }
-    }
-    at_ = end;
+  std::size_t at = at_;
+  while (at < limit && static_cast<unsigned char>(text_[at]) < 0x80 &&
+         (!first.has(text_[at]) || is_word_before(at))) {
+    ++at;
   }
+  if (at < limit && static_cast<unsigned char>(text_[at]) >= 0x80) {
+    while (is_word_before(at)) {
+      --at;
+    }
+  }
+  at_ = at;
 }
 
 void Words::take_word() {

@@ -9,7 +9,7 @@
 //      part of a run is then a phrase of bigrams, and a single character is a prefix of one.
 //  (3) Words are truncated to kWordBytesMax bytes, so that encoded data remains small.
 
-#include <bitset>       // IWYU pragma: export
+#include <array>        // IWYU pragma: export
 #include <cstddef>      // IWYU pragma: export
 #include <string>       // IWYU pragma: export
 #include <string_view>  // IWYU pragma: export
@@ -18,8 +18,15 @@ namespace reprise::search {
 
 inline constexpr std::size_t kWordBytesMax = 64;
 
-// A set of bytes with which folded words begin.
-using FirstBytes = std::bitset<256>;
+// The bytes with which words begin, in both cases.
+class FirstBytes {
+ public:
+  void add(char folded);
+  bool has(char byte) const { return bytes_[static_cast<unsigned char>(byte)]; }
+
+ private:
+  std::array<bool, 256> bytes_{};
+};
 
 // Iterates over the words of a text, which must be valid UTF-8 and outlive this.
 class Words {
@@ -28,15 +35,16 @@ class Words {
 
   // False at the end. The other functions return the current word.
   bool next();
-  // Skips most words that begin with none of these bytes, without folding them.
-  bool next(const FirstBytes& first);
+  // Skips most words that begin with none of these bytes, without folding them. False if the next
+  // word does not begin before `limit`.
+  bool next(const FirstBytes& first, std::size_t limit = std::string_view::npos);
   const std::string& folded() const { return folded_; }
   std::size_t begin() const { return begin_; }  // in bytes of the text
   std::size_t end() const { return end_; }
   bool is_pair() const { return is_pair_; }  // a bigram, or the last character of its run
 
  private:
-  void skip_ascii(const FirstBytes& first);
+  void skip_ascii(const FirstBytes& first, std::size_t limit);
   void take_word();
   void take_ascii();
   void take_pair(std::size_t second);

@@ -138,7 +138,7 @@ class Hits {
     if (!query_.after.empty()) {
       REPRISE_TRY(merging().seek(query_.after));
     }
-    std::string last;  // the cursor after the last hit, including skipped ones
+    std::string last;  // the cursor after the previous batch
     // One more than the limit, to know whether there is a next page. Increased if many hits are
     // skipped.
     std::size_t count = query_.limit + 1;
@@ -149,10 +149,9 @@ class Hits {
       for (std::size_t i = 0; i < found.size(); ++i) {
         std::optional<SearchHit>& hit = hits[i];
         if (hit && page.hits.size() == query_.limit) {
-          page.next = std::move(last);
+          page.next = i > 0 ? cursor_of(found[i - 1]) : std::move(last);
           return page;
         }
-        last = cursor_of(found[i]);
         if (hit) {
           page.hits.push_back(*std::move(hit));
         }
@@ -160,6 +159,7 @@ class Hits {
       if (found.size() < count) {
         return page;
       }
+      last = cursor_of(found.back());
       count = std::min<std::size_t>(count * 2, kPageMax);
     }
   }
@@ -276,7 +276,7 @@ class Hits {
       for (std::size_t i = 0; i < fetches.size(); ++i) {
         const auto& [candidate, owner] = fetches[i];
         if (auto& message = found[i]; message) {
-          REPRISE_ASSIGN(hits[candidate], take(candidates[candidate], owner, std::move(*message)));
+          REPRISE_TRY(take(candidates[candidate], owner, std::move(*message), hits[candidate]));
           fetched.insert(candidate);
         }
       }
@@ -291,15 +291,16 @@ class Hits {
     return copied ? nullptr : searched->capabilities().message_finder;
   }
 
-  Result<std::optional<SearchHit>> take(const Candidate& candidate, const Owner& owner,
-                                        MessageFinder::Found found) {
+  Result<> take(const Candidate& candidate, const Owner& owner, MessageFinder::Found&& found,
+                std::optional<SearchHit>& hit) {
     if (found.session.state == SessionState::trashed) {
-      return std::nullopt;
+      return {};
     }
     REPRISE_ASSIGN(std::string brief,
                    found.has_unique_short_id ? short_id(owner.id) : short_id_of(candidate, owner));
-    return hit_of(candidate, {std::move(found.session), std::move(brief), owner.source, Seq{}},
-                  found.message);
+    set_hit(candidate, {std::move(found.session), std::move(brief), owner.source, Seq{}},
+            found.message, hit);
+    return {};
   }
 
   // Nearby messages of one session are read together.
@@ -343,7 +344,7 @@ class Hits {
             ++next;  // it is unreadable
           }
           if (next != indices.end() && candidates[*next].seq == message.seq) {
-            hits[*next] = hit_of(candidates[*next], *session, message);
+            set_hit(candidates[*next], CachedSession(*session), message, hits[*next]);
           }
           return Flow::proceed;
         });
@@ -353,22 +354,22 @@ class Hits {
     return {};
   }
 
-  // nullopt if the text does not match.
-  std::optional<SearchHit> hit_of(const Candidate& candidate, CachedSession session,
-                                  const Message& message) const {
+  // Sets `hit` if the text matches.
+  void set_hit(const Candidate& candidate, CachedSession&& session, const Message& message,
+               std::optional<SearchHit>& hit) const {
     const Texts texts = texts_of(message);
     if (!candidate.is_certain && !has_phrases(texts, phrases_, query_.only)) {
-      return std::nullopt;
+      return;
     }
     Snippet snippet = snippet_of(texts, phrases_, query_.only);
-    return SearchHit{.source = session.source,
-                     .session = std::move(session.info),
-                     .short_id = std::move(session.short_id),
-                     .seq = message.seq,
-                     .role = message.role,
-                     .time = Time(std::chrono::milliseconds(candidate.key.time_ms)),
-                     .part = snippet.part,
-                     .snippet = std::move(snippet.pieces)};
+    hit.emplace(SearchHit{.source = session.source,
+                          .session = std::move(session.info),
+                          .short_id = std::move(session.short_id),
+                          .seq = message.seq,
+                          .role = message.role,
+                          .time = Time(std::chrono::milliseconds(candidate.key.time_ms)),
+                          .part = snippet.part,
+                          .snippet = std::move(snippet.pieces)});
   }
 
   Result<Owner> owner_of(const Candidate& candidate) {

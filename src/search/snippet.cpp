@@ -26,14 +26,17 @@ class Marker {
   explicit Marker(const std::vector<Phrase>& phrases) : phrases_(phrases) {
     for (const Phrase& phrase : phrases) {
       if (!phrase.without) {
-        first_.set(static_cast<unsigned char>(phrase.words.front().front()));
+        first_.add(phrase.words.front().front());
+        ++included_;
       }
     }
   }
 
+  // All, except that a single phrase is not searched for behind the window of its first mark.
   std::vector<Mark> marks_in(std::string_view text) const {
     std::vector<Mark> marks;
-    for (Words words(text); words.next(first_);) {
+    std::size_t limit = text.size();
+    for (Words words(text); words.next(first_, limit);) {
       for (std::size_t i = 0; i < phrases_.size(); ++i) {
         if (phrases_[i].without || !is_word(phrases_[i], 0, words)) {
           continue;
@@ -41,6 +44,9 @@ class Marker {
         if (const auto end = end_of(phrases_[i], words, text)) {
           marks.push_back({words.begin(), *end, i});
         }
+      }
+      if (included_ == 1 && marks.size() == 1) {
+        limit = marks.front().begin + kWindow;
       }
     }
     return marks;
@@ -77,6 +83,7 @@ class Marker {
 
   const std::vector<Phrase>& phrases_;
   FirstBytes first_;  // of the included phrases
+  std::size_t included_ = 0;
 };
 
 std::size_t distinct(std::span<const Mark> marks) {
@@ -128,7 +135,7 @@ std::size_t word_begin(std::string_view text, std::size_t at, std::size_t limit)
 }
 
 bool is_blank(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+  return static_cast<unsigned char>(c) <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r');
 }
 
 // Appends on one line, with runs of blanks collapsed.
@@ -136,13 +143,16 @@ void append_line(std::string& out, std::string_view text) {
   bool is_after_blank = out.ends_with(' ');
   std::size_t begin = 0;  // of what is appended as it is
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool blank = is_blank(text[at]);
-    if (blank && (is_after_blank || text[at] != ' ')) {
+    if (!is_blank(text[at])) {
+      is_after_blank = false;
+      continue;
+    }
+    if (is_after_blank || text[at] != ' ') {
       out += text.substr(begin, at - begin);
       out += is_after_blank ? "" : " ";
       begin = at + 1;
     }
-    is_after_blank = blank;
+    is_after_blank = true;
   }
   out += text.substr(begin);
 }

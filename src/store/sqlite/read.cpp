@@ -269,7 +269,7 @@ Result<std::vector<SessionRange>> find_session_ranges(
   REPRISE_TRY(row.each([&] {
     InfoRow read = read_info(row, file);
     if (read.info && !read.damage) {
-      rows.push_back({*std::move(read.info), row.integer("own_from"), row.integer("own_to")});
+      rows.emplace_back(*std::move(read.info), row.integer("own_from"), row.integer("own_to"));
     }
   }));
   return rows;
@@ -286,16 +286,15 @@ std::string refs_json(std::span<const MessageFinder::MessageRef> messages) {
   return refs;
 }
 
-// nullopt if it cannot be read.
-Result<std::optional<Message>> message_of(Connection& connection, const Statement& row,
-                                          std::string_view file) {
-  Message message;
+// False if it is damaged.
+Result<bool> read_undamaged(Connection& connection, const Statement& row, std::string_view file,
+                            Message& message) {
   std::optional<Damage> damage;
   if (!read_message(row, file, message, damage) || damage) {
-    return std::nullopt;
+    return false;
   }
   REPRISE_TRY(set_result_blobs(connection, message.blocks));
-  return message;
+  return true;
 }
 
 // Of one state of the store. A statement for each message would take twice as long.
@@ -331,11 +330,12 @@ Result<std::vector<std::optional<MessageFinder::Found>>> read_messages_at(
       if (messages[at].seq.value < range->from || messages[at].seq.value >= range->to) {
         return {};
       }
-      REPRISE_ASSIGN(std::optional<Message> message, message_of(connection, row, file));
-      if (message) {
-        const bool is_last = next == messages.size() || messages[next].session != id;
-        found[at] = {.session = is_last ? std::move(range->info) : range->info,
-                     .message = *std::move(message)};
+      const bool is_last = next == messages.size() || messages[next].session != id;
+      MessageFinder::Found& hit =
+          found[at].emplace(is_last ? std::move(range->info) : range->info, Message{});
+      REPRISE_ASSIGN(const bool is_good, read_undamaged(connection, row, file, hit.message));
+      if (!is_good) {
+        found[at].reset();
       }
       return {};
     }));
