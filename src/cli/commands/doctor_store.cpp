@@ -54,9 +54,9 @@ void check_tables(Findings& findings, Context& context) {
   const auto tried = migrate_store(target->url, target->options,
                                    {.dry_run = true, .on_step = [&](auto) { ++steps; }});
   if (tried) {
-    findings.add("store_tables",
-                 steps == 0 ? "up to date" : cat(counted(steps, "change"), " outstanding"),
-                 steps == 0 ? "" : "their owner runs: reprise store migrate");
+    findings.add(
+        "store_tables", steps == 0 ? "up to date" : cat(counted(steps, "change"), " outstanding"),
+        steps == 0 ? "" : cat("their owner runs: ", context.config().program(), " store migrate"));
   }
 }
 
@@ -71,8 +71,13 @@ void check_outbox(Findings& findings, Context& context, const std::string& url) 
   }
 }
 
-std::string repair_of(const Error& error) {
-  return error.code == Code::corrupt ? "`reprise verify --repair` recovers what can be read"
+// What to do about an unreadable part of the store.
+std::string repair_advice(Context& context) {
+  return cat("`", context.config().program(), " verify --repair` recovers what can be read");
+}
+
+std::string advice_for(Context& context, const Error& error) {
+  return error.code == Code::corrupt ? repair_advice(context)
                                      : "check the path, its permissions and which program uses it";
 }
 
@@ -130,21 +135,21 @@ void check_store_file(Findings& findings, const fs::path& path, const StoreKind&
   check_writable(findings, is_file ? path.parent_path() : path);
 }
 
-void count_sessions(Findings& findings, Store& store) {
+void count_sessions(Context& context, Findings& findings, Store& store) {
   SessionQuery query;
   query.limit = largest_page(store);
   std::size_t count = 0;
   do {
     auto page = store.list(query);
     if (!page) {
-      findings.add_problem("store_error", page.error().message, repair_of(page.error()));
+      findings.add_problem("store_error", page.error().message, advice_for(context, page.error()));
       return;
     }
     for (const Damage& part : page->damage) {
       findings.add_problem("damage", cat(part.where, ": ", part.reason),
                            store.capabilities().repair != nullptr
-                               ? "`reprise verify --repair` recovers what can be read"
-                               : "run `reprise verify` for details");
+                               ? repair_advice(context)
+                               : cat("run `", context.config().program(), " verify` for details"));
     }
     count += page->sessions.size();
     query.after = page->next;
@@ -178,9 +183,10 @@ void check_store(Context& context, const std::string& url, Findings& findings) {
   if (!opened && opened.error().code == Code::not_found) {
     findings.add("sessions", "0");
   } else if (!opened) {
-    findings.add_problem("store_error", opened.error().message, repair_of(opened.error()));
+    findings.add_problem("store_error", opened.error().message,
+                         advice_for(context, opened.error()));
   } else {
-    count_sessions(findings, **opened);
+    count_sessions(context, findings, **opened);
     if (kind != nullptr && kind->location == StoreKind::Location::server) {
       check_tables(findings, context);
     }

@@ -260,8 +260,9 @@ void Repl::finish() {
     context.console().warn(named.error().message);
     unsaved_ = true;
   }
-  context.console().notice(
-      cat("saved as ", session_.name(), "; continue with: reprise chat -r ", session_.brief_id()));
+  context.console().notice(cat(unsaved_ ? "not everything was saved in " : "saved as ",
+                               session_.name(), "; continue with: ", context.config().program(),
+                               " chat -r ", session_.brief_id()));
 }
 
 }  // namespace reprise::cli
