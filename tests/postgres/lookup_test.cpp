@@ -99,6 +99,12 @@ class PostgresLookup : public testing::Test {
                  " encode(mode, 'hex')), 16) AND (title_start, mode_key) IS DISTINCT FROM"
                  " (substr(title_lower, 1, 200), mode)");
   }
+  // Sessions without a copy of their title and mode.
+  std::string missing_copies() const {
+    return query(url_,
+                 "SELECT count(*) FROM reprise_sessions WHERE head_digest IS DISTINCT FROM"
+                 " left(md5(md5(title_lower) || encode(mode, 'hex')), 16)");
+  }
   int entries_read_of(const char* index) const {
     return std::stoi(query(url_, cat("SELECT idx_tup_read FROM pg_stat_user_indexes"
                                      " WHERE indexrelname = '",
@@ -201,7 +207,10 @@ TEST_F(PostgresLookup, WhatIsFarBackTakesFewStatements) {
   StoreOptions options;
   options.statistics = &statistics;
   const auto store = open(options);
-  must(store->list({.mode = "plan"}));  // makes the copies
+  // A list makes the copies, unless a row is locked at that moment.
+  for (int list = 0; list < 10 && missing_copies() != "0"; ++list) {
+    must(store->list({.mode = "plan"}));
+  }
   const auto statements_of = [&](const SessionQuery& query, std::string_view first) {
     const auto before = statistics.counts().round_trips.count;
     const SessionPage page = must(store->list(query));
