@@ -159,7 +159,7 @@ TabMetadata LiveSession::metadata() {
   metadata.id = current.info.id.str();
   metadata.title = current.info.title;
   metadata.mode = current.info.mode;
-  metadata.provider = session_->provider().name();
+  metadata.provider = session_->provider_name();
   metadata.model = session_->model();
   metadata.saved = session_->store() != nullptr && last_saved_;
   metadata.messages = current.info.head.value;

@@ -277,7 +277,7 @@ void SessionWorker::list_models(TabId tab) {
   }
   ChatSession& session = live->session();
   if (Store* const store = session.store(); store != nullptr) {
-    parts_.events.post(ModelsListed{tab, models_of_sessions(*store, session.provider().name())});
+    parts_.events.post(ModelsListed{tab, models_of_sessions(*store, session.provider_name())});
   }
   if (const auto port = local_port(stored_base_url(session.current_session()))) {
     // The server may be slow; other sessions do not wait for it.

@@ -155,7 +155,7 @@ class Doctor final : public Command {
   }
 
   void describe(const ProviderChoice& choice) {
-    const ProviderKind& kind = *find_provider_kind(choice.name);
+    const ProviderKind& kind = *find_provider_kind(choice.kind);
     const std::string& url = choice.options.base_url;
     findings_.add("provider",
                   cat(choice.name, url.empty() ? "" : cat(" at ", http::masked_url(url))));
@@ -179,7 +179,7 @@ class Doctor final : public Command {
                             "`reprise setup` sets the provider and its key");
       return;
     }
-    if (find_provider_kind(choice->name)->default_url.empty()) {
+    if (find_provider_kind(choice->kind)->default_url.empty()) {
       return;  // built in
     }
     findings_.add("key", choice->options.api_key.empty() ? "none is sent" : "found");
@@ -188,7 +188,7 @@ class Doctor final : public Command {
                             "`reprise config show` names the file");
       return;
     }
-    const auto provider = make_provider(choice->name, choice->options);
+    const auto provider = make_provider(choice->kind, choice->options);
     const auto models = provider
                             ? (*provider)->models(kDoctorsModelsTimeout, std::stop_token())
                             : Result<std::vector<ModelInfo>>(std::unexpected(provider.error()));

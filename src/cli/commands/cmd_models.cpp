@@ -36,7 +36,7 @@ class Models final : public Command {
     REPRISE_ASSIGN(ProviderChoice choice, choose_provider(context, flags_, nullptr));
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
     REPRISE_TRY(choose_request(context, flags_, *settings, choice));  // headers and authentication
-    REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
+    REPRISE_ASSIGN(const auto provider, make_provider(choice.kind, choice.options));
     REPRISE_ASSIGN(const std::vector<ModelInfo> models,
                    provider->models(kModelsTimeout, std::stop_token()));
     flags_.model.reset();

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/provider/provider_server.h"
 #include "cli/settings/program_config.h"
+#include "session/session_config.h"
 
 namespace reprise::cli {
 namespace {
@@ -70,7 +71,8 @@ class Chooser {
     if (!provider) {
       return unknown(name);
     }
-    choice.name = provider->kind->name;
+    choice.kind = provider->kind->name;
+    choice.name = provider->name;
     choice.options.base_url = provider->kind->has_server() ? base_url_for(sources_, *provider) : "";
     choice.model = named_model(*provider, choice);
     if (choice.model.empty() && is_own_server(*provider->kind, choice.options.base_url)) {
@@ -85,7 +87,7 @@ class Chooser {
     const std::string name = sources_.flags.provider.value_or(
         default_provider(sources_.context.environment(), sources_.flags, sources_.settings));
     auto provider = find_provider(sources_.settings, name);
-    if (!provider || provider->kind->name != choice.name) {
+    if (!provider || provider->kind->name != choice.kind) {
       provider = find_provider(sources_.settings, choice.name);
     }
     if (!provider) {  // `choice` is already a known provider
@@ -113,7 +115,7 @@ class Chooser {
             name, is_set && from != sources_.settings.origin.end() ? from->second : std::string()));
   }
 
-  // "" if the session does not name a known provider.
+  // "" if the session names neither a known provider nor a server.
   std::string sessions_provider() const {
     if (sources_.session == nullptr) {
       return "";
@@ -123,7 +125,11 @@ class Chooser {
     if (own) {
       return own->kind->has_server() || !sources_.flags.base_url ? own->name : "";
     }
-    return written.empty() ? std::string(provider_of_model(sources_.session->info.model)) : "";
+    if (written.empty()) {
+      return std::string(provider_of_model(sources_.session->info.model));
+    }
+    // A name of other settings: the stored URL names the server.
+    return stored_base_url(*sources_.session).empty() ? "" : std::string(kCompatibleKind);
   }
 
   bool is_sessions(const NamedProvider& provider) const {
@@ -157,7 +163,8 @@ class Chooser {
       return unknown(name);
     }
     ProviderChoice choice;
-    choice.name = provider->kind->name;
+    choice.kind = provider->kind->name;
+    choice.name = provider->name;
     choice.is_sessions_own = is_sessions(*provider);
     if (provider->kind->has_server()) {
       REPRISE_TRY(check_refusal(*provider));

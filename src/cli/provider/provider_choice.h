@@ -11,7 +11,8 @@
 namespace reprise::cli {
 
 struct ProviderChoice {
-  std::string name;
+  std::string kind;  // whose protocol is used
+  std::string name;  // the kind, a well-known server or a [providers.NAME]; stored in sessions
   std::string model;
   ProviderOptions options;
   bool is_sessions_own = false;       // the one that the session used before

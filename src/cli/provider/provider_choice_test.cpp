@@ -257,11 +257,27 @@ TEST_F(ProviderChoiceTest, SettingsReplaceALocalServerThatTheyNoLongerName) {
   }
 }
 
+TEST_F(ProviderChoiceTest, ASessionFollowsItsProviderToAnotherServer) {
+  config("[providers.work]\nbase_url = 'https://new.test/v1'\nprotocol = 'anthropic'\n");
+  const Session work = session("work", "m", R"({"base_url":"https://old.test/v1"})");
+  const auto choice = choose_with_config({{"OPENAI_API_KEY", "k"}}, &work);
+  EXPECT_EQ(sent(choice), ">https://new.test/v1");
+  EXPECT_EQ(choice->kind, "anthropic");
+  EXPECT_EQ(choice->name, "work");
+  EXPECT_EQ(choice->model, "m");
+  EXPECT_THAT(choice->warnings,
+              ElementsAre(HasSubstr("the session used old.test; new.test continues it")));
+  // The name is of other settings.
+  const Session other = session("other", "m", R"({"base_url":"http://127.0.0.1:9/v1"})");
+  EXPECT_EQ(sent(choose_with_config({{"OPENAI_API_KEY", "k"}}, &other)), ">http://127.0.0.1:9/v1");
+}
+
 TEST_F(ProviderChoiceTest, RecognisesNamesThatOtherProgramsStore) {
   const Session google = session("google", "gemini-2.5-flash", "null");
   const auto choice = choose({{"GEMINI_API_KEY", "g"}, {"OPENAI_API_KEY", "k"}}, &google);
   EXPECT_EQ(sent(choice), "g>https://generativelanguage.googleapis.com/v1beta/openai");
-  EXPECT_EQ(choice->name, "openai-chat");
+  EXPECT_EQ(choice->kind, "openai-chat");
+  EXPECT_EQ(choice->name, "google");
   EXPECT_EQ(choice->model, "gemini-2.5-flash");
   EXPECT_TRUE(choice->is_sessions_own);
   EXPECT_THAT(choice->warnings, IsEmpty());

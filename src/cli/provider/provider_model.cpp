@@ -42,7 +42,7 @@ Result<std::string> model_of_server(Context& context, const ProviderKind& kind,
         cat("no model is set: ", http::host_of(url), " would be asked for one"));
     return default_model(kind, dev, url, {});
   }
-  REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
+  REPRISE_ASSIGN(const auto provider, make_provider(choice.kind, choice.options));
   const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
   if (!offered || offered->empty()) {  // if it is unreachable, the request reports that
     std::string model_name = default_model(kind, dev, url, {});
@@ -100,8 +100,12 @@ Result<ProviderChoice> local_server(const ChoiceSources& from) {
   from.context.console().notice(
       model.empty() ? cat("asking ", usable->name, " at ", usable->base_url)
                     : cat("using ", model, " of ", usable->name, " at ", usable->base_url));
-  ProviderChoice choice{
-      .name = std::string(kCompatibleKind), .model = model, .options = {}, .warnings = {}};
+  const auto known = find_provider_at(*find_provider_kind(kCompatibleKind), usable->base_url);
+  ProviderChoice choice{.kind = std::string(kCompatibleKind),
+                        .name = known ? known->name : std::string(kCompatibleKind),
+                        .model = model,
+                        .options = {},
+                        .warnings = {}};
   choice.options.base_url = usable->base_url;
   return choice;
 }

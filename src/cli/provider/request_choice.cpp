@@ -23,7 +23,7 @@ constexpr std::int64_t kSchemaBytesMax = 1 << 20;
 // Whether [providers.NAME] describes the chosen server.
 bool describes_server(const Context& context, const Settings& settings, std::string_view section,
                       const RunFlags& flags, const ProviderChoice& choice) {
-  const ProviderKind* const kind = find_provider_kind(choice.name);
+  const ProviderKind* const kind = find_provider_kind(choice.kind);
   const std::string requested = choice.options.base_url.empty() && kind != nullptr
                                     ? std::string(kind->default_url)
                                     : choice.options.base_url;
@@ -32,14 +32,14 @@ bool describes_server(const Context& context, const Settings& settings, std::str
       own == settings.providers.end() ? "" : own->second.base_url.value_or("");
   if (!default_url.empty()) {
     const bool is_kind = find_provider_kind(section) != nullptr;
-    const bool fits = is_kind ? section == choice.name
-                              : own->second.protocol.value_or(choice.name) == choice.name;
+    const bool fits = is_kind ? section == choice.kind
+                              : own->second.protocol.value_or(choice.kind) == choice.kind;
     return fits && http::is_same_server(requested, default_url);
   }
   if (const auto named = find_provider(settings, section); named && !named->is_kind()) {
     return named->kind == kind && http::is_same_server(requested, named->default_url);
   }
-  if (section != choice.name || kind == nullptr || flags.base_url) {
+  if (section != choice.kind || kind == nullptr || flags.base_url) {
     return false;
   }
   const auto top = settings.any().base_url;
@@ -155,7 +155,7 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
     if (describes_server(context, settings, name, flags, choice)) {
       provider::overlay(out, section.options);
       add_to_provider(choice.options, section);
-    } else if (name == choice.name) {
+    } else if (name == choice.kind) {
       provider::overlay(out, section.options);
       if (!section.headers.empty() || section.auth || !section.extra.is_null()) {
         context.console().warn(cat("headers, extra and auth of [providers.", name,
@@ -169,9 +169,9 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
     }
   }
   REPRISE_TRY(check_clear_text(context, settings, choice.options));
-  out = supported_options(context, out, choice.name);
+  out = supported_options(context, out, choice.kind);
   REPRISE_ASSIGN(const RequestOptions flagged, options_of(flags));
-  REPRISE_TRY(check_fields(flagged, choice.name));
+  REPRISE_TRY(check_fields(flagged, choice.kind));
   provider::overlay(out, flagged);
   return out;
 }
@@ -241,7 +241,7 @@ Result<ToolRegistry> choose_tools(std::string_view list) {
 ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice) {
   ProviderOptions options = choice.options;
   options.answer_bytes_max = settings.max_answer_bytes.value_or(options.answer_bytes_max);
-  const auto own = settings.providers.find(choice.name);
+  const auto own = settings.providers.find(choice.kind);
   if (!options.store && own != settings.providers.end()) {
     options.store = own->second.store;
   }

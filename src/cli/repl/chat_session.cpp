@@ -83,6 +83,10 @@ const std::string& ChatSession::model() const {
   return started_->model;
 }
 
+const std::string& ChatSession::provider_name() const {
+  return started_->provider_name;
+}
+
 Session ChatSession::current_session() {
   if (started_->store != nullptr) {
     if (auto found = started_->store->find(id()).value_or(std::nullopt); found) {
@@ -238,7 +242,7 @@ Result<std::string> ChatSession::set_title(const std::string& text) {
 
 Result<std::string> ChatSession::set_model(const std::string& text, std::stop_token stop) {
   if (text.empty()) {
-    return cat(terminal_line(model()), " (", started_->provider->name(), ")\n");
+    return cat(terminal_line(model()), " (", provider_name(), ")\n");
   }
   REPRISE_ASSIGN(Store* const store, store_to_change("change its model"));
   RunFlags flags = flags_;
@@ -254,7 +258,7 @@ Result<std::string> ChatSession::set_model(const std::string& text, std::stop_to
 // For this run, like --provider.
 Result<std::string> ChatSession::set_provider(const std::string& text, std::stop_token stop) {
   if (text.empty()) {
-    return cat(provider().name(), " (", terminal_line(model()), ")\n");
+    return cat(provider_name(), " (", terminal_line(model()), ")\n");
   }
   REPRISE_TRY(store_to_change("change its provider"));
   RunFlags flags = flags_;
@@ -262,7 +266,7 @@ Result<std::string> ChatSession::set_provider(const std::string& text, std::stop
   flags.model.reset();
   flags.dev = false;
   REPRISE_TRY(rebuild_with(std::move(flags), std::move(stop)));
-  context_.console().notice(cat("now using ", model(), " of ", provider().name()));
+  context_.console().notice(cat("now using ", model(), " of ", provider_name()));
   return std::string();
 }
 

@@ -40,6 +40,7 @@ class ChatSession {
   const std::optional<Author>& author() const;
   // The current model.
   const std::string& model() const;
+  const std::string& provider_name() const;
   // Whether it is in the store. A session is stored with its first message, by a store without
   // messages with its first answer, and before if a command needs it.
   bool is_saved();

@@ -38,7 +38,7 @@ Result<std::string> ChatSession::describe() {
   return cat(
       line("id        ", info.id.str()), line("short id  ", brief_id()),
       line("title     ", info.title), line("mode      ", info.mode),
-      line("provider  ", started_->provider->name()), line("model     ", model()),
+      line("provider  ", provider_name()), line("model     ", model()),
       line("folder    ", info.working_dir), line("store     ", url),
       line("messages  ", std::to_string(info.head.value)),
       line("tokens    ",

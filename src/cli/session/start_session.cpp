@@ -49,7 +49,7 @@ Result<ProviderChoice> choose_answering_provider(Context& context, const Setting
     context.console().notice(
         cat("the session has no model: using ", choice.model, "; --model names another"));
   }
-  if (request.has_pdf_by_url && choice.name == kCompatibleKind) {
+  if (request.has_pdf_by_url && choice.kind == kCompatibleKind) {
     return fail(Code::unsupported,
                 "openai-chat does not accept a PDF by URL: download it and attach the file");
   }
@@ -272,7 +272,8 @@ ConversationOptions make_options(Context& context, const Prepared& with, Started
 
 Result<> make_connections(Context& context, const Settings& settings, const ProviderChoice& choice,
                           StartedSession& started) {
-  REPRISE_ASSIGN(started.provider, make_provider(choice.name, provider_options(settings, choice)));
+  REPRISE_ASSIGN(started.provider, make_provider(choice.kind, provider_options(settings, choice)));
+  started.provider_name = choice.name;
   started.model = choice.model;
   if (settings.outbox.value_or(true)) {
     started.outbox =

@@ -35,6 +35,7 @@ struct StartedSession {
   Store* store = nullptr;
   bool resumed = false;          // the session existed before
   bool recovered = false;        // it has a dead process's answer, now incomplete
+  std::string provider_name;     // ProviderChoice::name
   std::string model;             // the answering model
   std::optional<Author> author;  // of the questions
   std::unique_ptr<Provider> provider;
