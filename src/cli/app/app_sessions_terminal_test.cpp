@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/text.h"
 #include "cli/repl/testing/terminal.h"
@@ -95,6 +97,25 @@ TEST_F(AppSessionsTerminalTest, NamesOtherAuthors) {
   type("\x04");
   EXPECT_EQ(end(), 0);
   EXPECT_EQ(screen().find("Bob"), std::string::npos) << screen();
+}
+
+TEST_F(AppSessionsTerminalTest, ShowsWhatAnotherProgramAdds) {
+  printed("ask --provider echo first-words");
+  start({"resume", "last"});
+  await("first-words");
+  await("now");
+  printed("ask --provider echo -c other-words");
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));  // the interval of checks
+  type("x");
+  await("other-words");
+  type("\x15third-words\r");
+  await("third-words");
+  await("third-words");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string shown = printed("show last --json");
+  EXPECT_NE(shown.find(R"("messages":6)"), std::string::npos) << shown;
 }
 
 TEST_F(AppSessionsTerminalTest, ReplacesTheLastQuestion) {

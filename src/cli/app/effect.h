@@ -90,6 +90,10 @@ struct LoadOlder {
   Seq before;
   std::int64_t count = kMessagesAtOnce;
 };
+// Shows what other programs have changed in the session.
+struct CheckChanges {
+  TabId tab;
+};
 struct AnswerConsent {
   TabId tab;
   int number = 0;
@@ -168,10 +172,10 @@ struct Redraw {};
 using Effect =
     std::variant<OpenEditor, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskInstead, AskAgain,
                  ContinueTurn, Bell, StopTurn, RunSlash, ListQuestions, ListFiles, CheckFile,
-                 CopyText, ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, CancelPending,
-                 Suspend, Redraw, LoadPage, LoadQuestions, LoadPreview, SearchTexts, TrashStored,
-                 RestoreStored, RenameStored, EmptyTrash, ListResumable, DeleteStored, CountClosed,
-                 ClearClosed>;
+                 CopyText, ListModels, SaveNow, LoadOlder, CheckChanges, AnswerConsent, CloseAll,
+                 CancelPending, Suspend, Redraw, LoadPage, LoadQuestions, LoadPreview, SearchTexts,
+                 TrashStored, RestoreStored, RenameStored, EmptyTrash, ListResumable, DeleteStored,
+                 CountClosed, ClearClosed>;
 using Effects = std::vector<Effect>;
 
 }  // namespace reprise::cli::app

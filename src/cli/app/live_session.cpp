@@ -155,6 +155,10 @@ void LiveSession::notice_removal(const SessionInfo& info) {
 TabMetadata LiveSession::metadata() {
   const Session current = session_->current_session();
   notice_removal(current.info);
+  {
+    const std::lock_guard lock(mutex_);
+    shown_ = {current.info.head, current.info.updated_at};
+  }
   TabMetadata metadata = constant_;
   metadata.id = current.info.id.str();
   metadata.title = current.info.title;
@@ -166,6 +170,15 @@ TabMetadata LiveSession::metadata() {
   metadata.usage = current.usage;
   metadata.todos = todos();
   return metadata;
+}
+
+bool LiveSession::has_other_messages() {
+  Store* const store = session_->store();
+  const auto found = store == nullptr || !store->capabilities().messages
+                         ? std::optional<Session>()
+                         : store->find(session_->id()).value_or(std::nullopt);
+  const std::lock_guard lock(mutex_);
+  return found && shown_ != std::pair(found->info.head, found->info.updated_at);
 }
 
 std::vector<Todo> LiveSession::todos() {

@@ -59,6 +59,9 @@ class LiveSession {
 
   ChatSession& session() { return *session_; }
   TabMetadata metadata();
+  // Whether another program has added or replaced messages since the last metadata(). Must not be
+  // called during a turn.
+  bool has_other_messages();
   const std::string& folder() const { return constant_.folder; }
 
   // Runs a turn on its own thread, which posts events and finally TurnEnded.
@@ -90,8 +93,9 @@ class LiveSession {
   std::unique_ptr<Context> own_context_;
   std::unique_ptr<ChatSession> session_;
   std::mutex mutex_;
-  std::stop_source stop_;  // for the running turn
-  ToolConsents consents_;  // for the running turn
+  std::pair<Seq, Time> shown_;  // the last metadata's head and time of activity
+  std::stop_source stop_;       // for the running turn
+  ToolConsents consents_;       // for the running turn
   bool stores_partials_ = false;
   std::atomic<bool> closing_ = false;
   std::atomic<bool> has_turns_ = false;

@@ -170,6 +170,9 @@ struct SessionWorker::Performer {
   void operator()(const LoadOlder& request) {
     in_tab(request.tab, [&](LiveSession& live) { return worker.load_older(live, request); });
   }
+  void operator()(const CheckChanges& request) {
+    in_tab(request.tab, [&](LiveSession& live) { return worker.show_changes(request.tab, live); });
+  }
   void operator()(const CloseAll& all) { worker.close_all(all.interrupted); }
   void operator()(const ListModels& request) { worker.list_models(request.tab); }
   void operator()(const LoadPage& request) { worker.load_page(request); }

@@ -92,7 +92,8 @@ class SessionWorker {
   void add_earlier_files(TabId tab, std::vector<Block>& blocks);
   Result<> list_files(LiveSession& live, const ListFiles& request);
   Result<> run_slash(LiveSession& live, const RunSlash& request);
-  Result<> post_history(TabId tab, LiveSession& live);
+  Result<> post_history(TabId tab, LiveSession& live, bool by_others = false);
+  Result<> show_changes(TabId tab, LiveSession& live);
   Result<> list_questions(LiveSession& live, const ListQuestions& request);
   Result<> save(LiveSession& live);
   Result<> load_older(LiveSession& live, const LoadOlder& request);

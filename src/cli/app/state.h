@@ -131,6 +131,7 @@ struct State {
   std::optional<Time> stopped_at = {};          // the last Ctrl-C
   std::optional<Time> escaped_at = {};          // the last Esc without effect
   Time typed_at = {};                           // the last key
+  Time checked_at = {};                         // the last check for other programs' changes
   Editor first_input = {};                      // before the first tab exists
   bool leaving = false;
   bool interrupted = false;

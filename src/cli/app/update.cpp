@@ -38,6 +38,7 @@ class Handler {
   void operator()(const Ticked& tick) {
     state_.now = tick.now;
     answer_after_pause(state_, effects_);
+    check_changes();
   }
   void operator()(const Signalled&) { leave(state_, ExitReason::signalled, effects_); }
 
@@ -125,7 +126,8 @@ class Handler {
   }
 
   void operator()(const TabChanged& changed) {
-    if (Tab* const tab = state_.find(changed.tab); tab != nullptr) {
+    if (Tab* const tab = state_.find(changed.tab);
+        tab != nullptr && !(changed.by_others && tab->is_busy())) {
       tab->metadata = changed.metadata;
       if (changed.history_changed) {
         // Keeps the command's output visible.
@@ -253,6 +255,19 @@ class Handler {
   }
 
  private:
+  // A check also happens with keys, so that somebody who comes back sees what is there now. The
+  // transcript is not replaced while somebody reads or edits earlier messages in it.
+  void check_changes() {
+    constexpr std::chrono::seconds kInterval{2};
+    const Tab* const tab = state_.tab();
+    if (tab == nullptr || tab->phase != Tab::Phase::idle || tab->editing || tab->top ||
+        state_.now - state_.checked_at < kInterval) {
+      return;
+    }
+    state_.checked_at = state_.now;
+    effects_.emplace_back(CheckChanges{tab->id});
+  }
+
   void type_text(std::string_view text, bool pasted = false) {
     if (state_.picker) {
       type_in_picker(state_, text, effects_);

@@ -74,6 +74,9 @@ struct EffectWords {
     return cat("LoadOlder", tab_words(effect.tab), " ", effect.count, " before ",
                effect.before.value);
   }
+  std::string operator()(const CheckChanges& effect) const {
+    return cat("CheckChanges", tab_words(effect.tab));
+  }
   std::string operator()(const AnswerConsent& effect) const {
     return cat("AnswerConsent", tab_words(effect.tab), " ", effect.number, " ",
                static_cast<int>(effect.choice));
