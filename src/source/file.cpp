@@ -133,8 +133,9 @@ Result<Fd> open_unpacked(const fs::path& file, ReadReport& report) {
 Result<std::string> read_range(int fd, std::int64_t at, std::size_t count, const fs::path& file) {
   std::string bytes;
   Result<std::size_t> size = 0U;
-  bytes.resize_and_overwrite(count, [&](char* data, std::size_t capacity) {
-    size = read_at(fd, {data, capacity}, at, file);
+  // libstdc++ 12 may offer more than `count` bytes.
+  bytes.resize_and_overwrite(count, [&](char* data, std::size_t /*size*/) {
+    size = read_at(fd, {data, count}, at, file);
     return size.value_or(0);
   });
   REPRISE_TRY(size);

@@ -101,12 +101,7 @@ Result<> ParsedPart::read(int fd, const FilePart& part, ReadReport& report,
   begin_ = part.begin;
   const auto count =
       static_cast<std::size_t>(std::clamp<std::int64_t>(part.end - part.begin, 0, kParsedBytesMax));
-  Result<std::size_t> bytes_read = 0U;
-  text_.resize_and_overwrite(count, [&](char* data, std::size_t size) {
-    bytes_read = read_at(fd, {data, size}, begin_, part.file);
-    return bytes_read.value_or(0);
-  });
-  REPRISE_TRY(bytes_read);
+  REPRISE_ASSIGN(text_, read_range(fd, begin_, count, part.file));
   JsonTape tape;
   std::size_t tape_bytes = 0;
   const auto take = [&](const Record& record) {

@@ -48,6 +48,15 @@ TEST_F(ClaudeExportTest, MessagesWithTheirBlocks) {
   EXPECT_EQ(session("c1").info.provider, "anthropic");
 }
 
+// A range of the file is not read together with what follows it.
+TEST_F(ClaudeExportTest, ShortConversationsAreRead) {
+  write("conversations.json", {"[{'chat_messages':[]},{'uuid':'c1','chat_messages':[]}]"});
+  open("claude-export");
+  EXPECT_EQ(sessions().size(), 2U);
+  EXPECT_EQ(transcript("c1"), Lines{});
+  EXPECT_EQ(transcript("x-cbf29ce4"), Lines{});
+}
+
 TEST_F(ClaudeExportTest, TitlesComeFromContentToo) {
   write("conversations.json",
         {cat("[", conversation("c1", "", message("m1", "human", "{'type':'text','text':'Why?'}")),
