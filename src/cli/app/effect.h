@@ -106,12 +106,12 @@ struct CloseAll {
 // For the picker.
 struct LoadPage {
   int generation = 0;
-  bool all = false;
+  bool all_folders = false;
   std::string after = {};
   std::size_t limit = kFirstPage;
-  std::string folder = {};  // unless `all`: list this one; "" is the start folder
+  std::string folder = {};  // unless `all_folders`: list this one; "" is the start folder
   bool trash = false;
-  bool others = false;  // list other tools' sessions instead, all at once
+  bool other_tools = false;  // list other tools' sessions instead, all at once
 };
 // The first questions of these sessions, for the filter.
 struct LoadQuestions {
@@ -126,7 +126,7 @@ struct LoadPreview {
 struct SearchTexts {
   int generation = 0;
   std::string words = {};
-  bool all = false;  // as in LoadPage
+  bool all_folders = false;  // as in LoadPage
   std::string folder = {};
 };
 struct TrashStored {
@@ -141,7 +141,7 @@ struct RenameStored {
 };
 // Purges the sessions in the trash that the picker lists.
 struct EmptyTrash {
-  bool all = false;
+  bool all_folders = false;
   std::string folder = {};
 };
 // "/resume list", "/resume delete", "/resume clear". Their output is for this tab.

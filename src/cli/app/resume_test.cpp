@@ -104,7 +104,7 @@ TEST(Picker, ListsTheProjectOfTheTab) {
   State state = open_state();
   state.tab()->metadata.folder = "/p/other";
   const auto requested = only<LoadPage>(key(state, "Ctrl-O"));
-  EXPECT_FALSE(requested.all);
+  EXPECT_FALSE(requested.all_folders);
   EXPECT_EQ(requested.folder, "/p/other");
 }
 

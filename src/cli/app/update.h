@@ -25,8 +25,8 @@ Effects update(State& state, const Event& event);
 struct Start {
   std::string sel = {};
   bool new_session = false;
-  bool pick = false;  // choose in the picker
-  bool all = false;   // of all folders
+  bool pick = false;         // choose in the picker
+  bool all_folders = false;  // of all folders
 };
 Effects begin(State& state, const Start& start);
 
@@ -49,7 +49,7 @@ void on_files(State& state, const FilesListed& listed);
 void on_models(State& state, const ModelsListed& listed, Effects& effects);
 
 // The picker and its filter.
-void open_picker(State& state, bool alone, bool all, Effects& effects);
+void open_picker(State& state, bool alone, bool all_folders, Effects& effects);
 void press_in_picker(State& state, std::string_view key, Effects& effects);
 void type_in_picker(State& state, std::string_view text, Effects& effects);
 // Requests missing rows and the preview after each change.

@@ -11,7 +11,7 @@ namespace reprise::cli::app {
 Effects begin(State& state, const Start& start) {
   if (start.pick) {
     Effects effects;
-    open_picker(state, true, start.all, effects);
+    open_picker(state, true, start.all_folders, effects);
     return effects;
   }
   if (!start.new_session && start.sel.empty()) {

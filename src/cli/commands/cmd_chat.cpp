@@ -51,7 +51,7 @@ std::unique_ptr<LineSource> open_line_source(Context& context) {
 }
 
 // An empty page if there is no store yet; none is created.
-Result<SessionPage> newest_sessions(Context& context, bool all) {
+Result<SessionPage> newest_sessions(Context& context, bool all_folders) {
   const auto store = context.stores().open(Access::read);
   if (!store && store.error().code == Code::not_found) {
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
@@ -65,20 +65,20 @@ Result<SessionPage> newest_sessions(Context& context, bool all) {
     return std::unexpected(store.error());
   }
   SessionQuery query{.limit = kShown};
-  if (!all && (*store)->capabilities().many_folders) {
+  if (!all_folders && (*store)->capabilities().many_folders) {
     query.working_dir = context.config().project();
   }
   return (*store)->list(query);
 }
 
-Result<> show_menu(Context& context, const SessionPage& page, bool all) {
+Result<> show_menu(Context& context, const SessionPage& page, bool all_folders) {
   Output& out = context.globals().json ? context.console().err() : context.console().out();
   out.write(
       menu_text(page.sessions, context.clock().now(), static_cast<std::size_t>(out.columns())));
   REPRISE_TRY(out.flush());
   if (!page.next.empty()) {
     context.console().notice(cat("these are the newest ", page.sessions.size(), "; `reprise list",
-                                 all ? " --all" : "",
+                                 all_folders ? " --all" : "",
                                  "` shows more, `reprise resume SEL` accepts any"));
   }
   return {};
@@ -86,20 +86,20 @@ Result<> show_menu(Context& context, const SessionPage& page, bool all) {
 
 // Asks the user to choose a session by its number. nullopt if the user cancels or there are no
 // sessions, which is reported. cancelled on a stop request, invalid_argument after too many invalid
-// answers. `all`: sessions of all folders.
-Result<std::optional<SessionId>> choose_session(Context& context, LineSource& source, bool all,
-                                                const std::stop_token& stop) {
-  REPRISE_ASSIGN(const SessionPage page, newest_sessions(context, all));
+// answers.
+Result<std::optional<SessionId>> choose_session(Context& context, LineSource& source,
+                                                bool all_folders, const std::stop_token& stop) {
+  REPRISE_ASSIGN(const SessionPage page, newest_sessions(context, all_folders));
   warn_of_damage(context, page.damage);
   if (page.sessions.empty()) {
     Output& out = context.globals().json ? context.console().err() : context.console().out();
     out.write(cat(kNothingSaved, "\n"));
-    if (!all) {
+    if (!all_folders) {
       context.console().notice("--all looks in all folders");
     }
     return std::nullopt;
   }
-  REPRISE_TRY(show_menu(context, page, all));
+  REPRISE_TRY(show_menu(context, page, all_folders));
   REPRISE_TRY(context.stores().remember_numbers(page.sessions));
   for (int i = 0; i < kAnswersMax; ++i) {
     const Input input = source.read(kMenuQuestion, stop);
@@ -127,7 +127,7 @@ struct ChatRequest {
   bool new_session = false;                       // --new
   std::optional<std::string> sel = std::nullopt;  // -r SEL
   bool choose = false;                            // choose from the menu
-  bool all = false;                               // the menu lists sessions of all folders
+  bool all_folders = false;                       // the menu lists sessions of all folders
   bool plain = false;                             // line by line, even on a terminal
   std::filesystem::path mode_path = {};
 };
@@ -175,7 +175,7 @@ Result<Exit> run_chat(Context& context, ChatRequest& request, JsonAnswer* events
   const std::unique_ptr<LineSource> source = open_line_source(context);
   if (request.choose) {
     REPRISE_ASSIGN(const std::optional<SessionId> chosen,
-                   choose_session(context, *source, request.all, interrupts.token()));
+                   choose_session(context, *source, request.all_folders, interrupts.token()));
     if (!chosen) {
       return Exit::success;
     }
@@ -206,13 +206,13 @@ Result<Exit> run_chat(Context& context, ChatRequest request) {
     const std::string sel = request.newest ? "last" : request.sel.value_or("");
     // These flags apply to a new session.
     const bool new_session = request.new_session || request.flags.mode || request.flags.system;
-    auto exit = app::run_app(
-        context,
-        {.flags = request.flags,
-         .mode_path = request.mode_path,
-         .begin = request.new_session,
-         .start = {
-             .sel = sel, .new_session = new_session, .pick = request.choose, .all = request.all}});
+    auto exit = app::run_app(context, {.flags = request.flags,
+                                       .mode_path = request.mode_path,
+                                       .begin = request.new_session,
+                                       .start = {.sel = sel,
+                                                 .new_session = new_session,
+                                                 .pick = request.choose,
+                                                 .all_folders = request.all_folders}});
     if (exit || exit.error().code != Code::unsupported) {
       return exit;
     }
@@ -308,8 +308,11 @@ class Chat final : public Command {
                 mode->name, ".path to optional"));
       }
     }
-    ChatRequest request{
-        .flags = flags_, .newest = newest_, .new_session = new_, .all = all_, .plain = plain_};
+    ChatRequest request{.flags = flags_,
+                        .newest = newest_,
+                        .new_session = new_,
+                        .all_folders = all_,
+                        .plain = plain_};
     request.choose = sel_ && sel_->empty();
     if (sel_ && !sel_->empty()) {
       request.sel = sel_;
@@ -351,7 +354,7 @@ class Resume final : public Command {
 
   Result<Exit> run(Context& context) override {
     ChatRequest request{
-        .flags = flags_, .sel = sel_, .choose = !sel_, .all = all_, .plain = plain_};
+        .flags = flags_, .sel = sel_, .choose = !sel_, .all_folders = all_, .plain = plain_};
     return run_chat(context, std::move(request));
   }
 

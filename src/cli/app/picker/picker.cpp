@@ -270,9 +270,9 @@ bool needs_page(const Picker& picker, std::size_t rows_on_screen) {
 
 void choose_next_scope(Picker& picker) {
   const bool has_others = !picker.trash && !picker.texts;
-  const bool was_unlimited = picker.all && (picker.others || !has_others);
-  picker.others = picker.all && !picker.others && has_others;
-  picker.all = !was_unlimited;
+  const bool was_unlimited = picker.all_folders && (picker.other_tools || !has_others);
+  picker.other_tools = picker.all_folders && !picker.other_tools && has_others;
+  picker.all_folders = !was_unlimited;
 }
 
 void move_selection(Picker& picker, std::ptrdiff_t by) {

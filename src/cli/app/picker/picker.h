@@ -61,9 +61,9 @@ struct Picker {
   bool trash = false;             // show the trash
   bool texts = false;             // show messages that match the filter, instead of sessions
   bool confirming_empty = false;  // the question whether to empty the trash is open
-  bool all = false;               // of all folders
-  bool others = false;            // show other tools' sessions, which are imported when chosen
-  std::string folder;             // "this project", unless `all`; "" is the start folder
+  bool all_folders = false;       // of all folders
+  bool other_tools = false;       // show other tools' sessions, which are imported when chosen
+  std::string folder;             // "this project", unless `all_folders`; "" is the start folder
   Order order = Order::activity;
   Editor filter = {};
   std::vector<PickerRow> rows = {};                // in the order of activity

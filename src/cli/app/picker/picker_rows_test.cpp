@@ -43,7 +43,7 @@ TEST(Fuzzy, AcceptsAnyBytes) {
 
 TEST(Picker, LengthensShortIdsThatAreEqual) {
   State state = empty_state();
-  begin(state, {.pick = true, .all = true});
+  begin(state, {.pick = true, .all_folders = true});
   const auto row_of = [](std::string_view id) {
     return picker_row({.id = *SessionId::parse(id), .title = "t"}, "");
   };
@@ -79,23 +79,23 @@ TEST(PickerOthers, TabCyclesThroughTheScopes) {
   State state = empty_state();
   begin(state, {.pick = true});
   update(state, PageLoaded{.generation = 1, .rows = {own_row()}, .next = ""});
-  EXPECT_TRUE(page_of(key(state, "Tab")).all);
-  const auto others = page_of(key(state, "Tab"));
-  EXPECT_TRUE(others.others);
-  update(state, PageLoaded{.generation = others.generation, .rows = {}, .next = ""});
+  EXPECT_TRUE(page_of(key(state, "Tab")).all_folders);
+  const auto other_tools = page_of(key(state, "Tab"));
+  EXPECT_TRUE(other_tools.other_tools);
+  update(state, PageLoaded{.generation = other_tools.generation, .rows = {}, .next = ""});
   EXPECT_FALSE(state.leaving) << "the own sessions are still there";
   EXPECT_NE(shown(state).find("No other tool has sessions here."), std::string::npos);
   const auto back = page_of(key(state, "Tab"));
-  EXPECT_FALSE(back.others);
-  EXPECT_FALSE(back.all);
+  EXPECT_FALSE(back.other_tools);
+  EXPECT_FALSE(back.all_folders);
 }
 
 TEST(PickerOthers, ForeignSessionsAreReadOnly) {
   State state = empty_state();
-  begin(state, {.pick = true, .all = true});
+  begin(state, {.pick = true, .all_folders = true});
   update(state, PageLoaded{.generation = 1, .rows = {own_row()}, .next = ""});
   const auto requested = page_of(key(state, "Tab"));
-  EXPECT_TRUE(requested.others);
+  EXPECT_TRUE(requested.other_tools);
   PickerRow other = own_row();
   other.id = "claude:" + other.id;
   update(state, PageLoaded{.generation = requested.generation, .rows = {other}, .next = ""});

@@ -37,7 +37,7 @@ EffectType first_of(const Effects& effects) {
 // `reprise resume` with one page of four sessions.
 State picking(Size size = kUsual) {
   State state = empty_state(size);
-  begin(state, {.pick = true, .all = true});
+  begin(state, {.pick = true, .all_folders = true});
   update(state, PageLoaded{.generation = 1, .rows = some_rows(), .next = ""});
   return state;
 }
@@ -46,7 +46,7 @@ TEST(Picker, FillsTheFirstScreenFromOnePage) {
   State state = empty_state();
   const auto requested = only<LoadPage>(begin(state, {.pick = true}));
   EXPECT_EQ(requested.limit, kFirstPage);
-  EXPECT_FALSE(requested.all);
+  EXPECT_FALSE(requested.all_folders);
   std::vector<PickerRow> rows;
   for (int i = 0; i < static_cast<int>(kFirstPage); ++i) {
     rows.push_back(row(i, "t" + std::to_string(i)));
@@ -129,8 +129,8 @@ TEST(Picker, ClosesWithEscOrQ) {
 TEST(Picker, ListsAllFoldersIfTheFolderHasNone) {
   State state = empty_state();
   begin(state, {.pick = true});
-  EXPECT_TRUE(
-      only<LoadPage>(update(state, PageLoaded{.generation = 1, .rows = {}, .next = ""})).all);
+  EXPECT_TRUE(only<LoadPage>(update(state, PageLoaded{.generation = 1, .rows = {}, .next = ""}))
+                  .all_folders);
   update(state, PageLoaded{.generation = 2, .rows = {}, .next = ""});
   EXPECT_TRUE(state.nothing_saved);
   EXPECT_TRUE(state.leaving);

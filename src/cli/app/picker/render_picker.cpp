@@ -111,7 +111,7 @@ void render_row(Screen& screen, const State& state, const Picker& picker, const 
   std::string back = cat(grouped(row.messages), " msg  ");
   back.insert(0, back.size() < kCountColumns ? kCountColumns - back.size() : 1, ' ');
   const std::size_t age_columns = 12;
-  const std::size_t folder_columns = picker.all && end >= 70 ? 22 : 0;
+  const std::size_t folder_columns = picker.all_folders && end >= 70 ? 22 : 0;
   const std::size_t id_columns =
       end >= 60 ? std::clamp(row.short_id.size(), kShortIdDigits, kIdMax) + 2 : 0;
   const std::size_t taken = 2 + id_columns + display_width(back) + age_columns + folder_columns;
@@ -150,7 +150,7 @@ std::string_view empty_text(const Picker& picker) {
   if (!picker.rows.empty() || picker.texts) {
     return "nothing matches";
   }
-  if (picker.others) {
+  if (picker.other_tools) {
     return "No other tool has sessions here.";
   }
   return picker.trash ? "the trash is empty" : kNothingSaved;
@@ -224,9 +224,9 @@ std::string_view end_within(std::string_view text, std::size_t columns) {
 }
 
 void render_filter(Screen& screen, const State& state, const Picker& picker) {
-  const std::string where = cat(picker.others ? "other tools"
-                                : picker.all  ? "all projects"
-                                              : "this project",
+  const std::string where = cat(picker.other_tools   ? "other tools"
+                                : picker.all_folders ? "all projects"
+                                                     : "this project",
                                 picker.order == Picker::Order::activity ? "" : ", by creation");
   screen.put({0, 0},
              picker.trash   ? " Trash"
@@ -284,11 +284,11 @@ void render_picker(Screen& screen, const State& state, const Picker& picker) {
   const auto fits = [&](std::string_view keys) {
     return column + display_width(keys) <= state.size.columns;
   };
-  const auto& hints = picker.new_title ? kRenameKeys
-                      : picker.trash   ? kTrashKeys
-                      : picker.texts   ? kTextKeys
-                      : picker.others  ? kOtherKeys
-                                       : kPickerKeys;
+  const auto& hints = picker.new_title     ? kRenameKeys
+                      : picker.trash       ? kTrashKeys
+                      : picker.texts       ? kTextKeys
+                      : picker.other_tools ? kOtherKeys
+                                           : kPickerKeys;
   const auto* const keys = std::ranges::find_if(hints, fits);
   screen.put({row, column}, keys == hints.end() ? "" : *keys, kDim);
 }

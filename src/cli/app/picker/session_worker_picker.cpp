@@ -30,7 +30,7 @@ bool is_answering_now(const SessionInfo& info) {
 }  // namespace
 
 void SessionWorker::load_page(const LoadPage& request) {
-  if (request.others) {
+  if (request.other_tools) {
     return load_others(request.generation);
   }
   PageLoaded page{.generation = request.generation, .rows = {}, .next = {}};
@@ -44,7 +44,7 @@ void SessionWorker::load_page(const LoadPage& request) {
   if (request.trash) {
     query.states = {SessionState::trashed};
   }
-  if (!request.all && (*store)->capabilities().folders) {
+  if (!request.all_folders && (*store)->capabilities().folders) {
     query.working_dir = request.folder.empty() ? parts_.context.config().project() : request.folder;
   }
   auto listed = (*store)->list(query);
@@ -127,7 +127,7 @@ void SessionWorker::empty_trash(const EmptyTrash& request) {
 Result<std::string> SessionWorker::remove_trashed(const EmptyTrash& request) {
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
   SessionQuery query{.states = {SessionState::trashed}};
-  if (!request.all && store->capabilities().folders) {
+  if (!request.all_folders && store->capabilities().folders) {
     query.working_dir = request.folder.empty() ? parts_.context.config().project() : request.folder;
   }
   REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(*store, query));

@@ -92,7 +92,7 @@ Result<std::vector<PickerRow>> SessionWorker::find_texts(const SearchTexts& requ
   }
   SearchQuery query{.terms = {}, .limit = kTextsMax};
   REPRISE_ASSIGN(query.terms, terms_while_typing(request.words));
-  if (!request.all && store->capabilities().folders) {
+  if (!request.all_folders && store->capabilities().folders) {
     query.working_dir = request.folder.empty() ? parts_.context.config().project() : request.folder;
   }
   REPRISE_ASSIGN(const SearchPage page, search_->search(sources, query));

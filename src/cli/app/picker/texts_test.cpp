@@ -12,7 +12,7 @@ namespace {
 
 State picking_texts() {
   State state = empty_state(kUsual);
-  begin(state, {.pick = true, .all = true});
+  begin(state, {.pick = true, .all_folders = true});
   PickerRow row;
   row.id = "id-1";
   row.title = "a session";
@@ -39,7 +39,7 @@ TEST(PickerTexts, SearchesAsTheUserTypes) {
   EXPECT_EQ(shown(state).find("a session"), std::string::npos);
   const auto first = only<SearchTexts>(type(state, "needle"));
   EXPECT_EQ(first.words, "needle");
-  EXPECT_TRUE(first.all);
+  EXPECT_TRUE(first.all_folders);
   const auto second = only<SearchTexts>(type(state, " hay"));
   EXPECT_EQ(second.words, "needle hay");
   // The response to an earlier search is ignored.

@@ -22,7 +22,7 @@ std::vector<PickerRow> trashed_rows() {
 
 State picking_trash() {
   State state = empty_state(kUsual);
-  begin(state, {.pick = true, .all = true});
+  begin(state, {.pick = true, .all_folders = true});
   update(state, PageLoaded{.generation = 1, .rows = trashed_rows(), .next = ""});
   return state;
 }

@@ -14,7 +14,7 @@ void search_texts(State& state, Picker& picker, Effects& effects) {
   picker.loading = true;
   effects.emplace_back(SearchTexts{.generation = picker.generation,
                                    .words = picker.filter.text(),
-                                   .all = picker.all,
+                                   .all_folders = picker.all_folders,
                                    .folder = picker.folder});
 }
 
@@ -27,12 +27,12 @@ void fetch_for_picker(const State& state, Picker& picker, Effects& effects) {
   if (needs_page(picker, state.size.rows)) {
     picker.loading = true;
     effects.emplace_back(LoadPage{.generation = picker.generation,
-                                  .all = picker.all,
+                                  .all_folders = picker.all_folders,
                                   .after = picker.next,
                                   .limit = picker.rows.empty() ? kFirstPage : kNextPage,
                                   .folder = picker.folder,
                                   .trash = picker.trash,
-                                  .others = picker.others});
+                                  .other_tools = picker.other_tools});
   }
   if (picker.pending_questions.empty() && !ask_for_questions(picker).empty()) {
     effects.emplace_back(
@@ -113,7 +113,7 @@ void choose(State& state, Picker& picker, Effects& effects) {
 
 void trash_row(const State& state, Picker& picker, Effects& effects) {
   const PickerRow* const row = picker.row();
-  if (row == nullptr || picker.trash || picker.texts || picker.others) {
+  if (row == nullptr || picker.trash || picker.texts || picker.other_tools) {
     return;
   }
   if (open_tab_of(state, *row) != nullptr) {
@@ -131,12 +131,13 @@ void ask_to_empty(Picker& picker) {
   picker.confirming_empty = true;
   picker.note =
       cat("Remove ", count, picker.complete ? "" : "+", count == 1 ? " session" : " sessions",
-          picker.all ? "" : " of this project", " for good? y removes them, any other key cancels");
+          picker.all_folders ? "" : " of this project",
+          " for good? y removes them, any other key cancels");
 }
 
 void begin_rename(Picker& picker) {
   if (const PickerRow* const row = picker.row();
-      row != nullptr && !picker.trash && !picker.texts && !picker.others) {
+      row != nullptr && !picker.trash && !picker.texts && !picker.other_tools) {
     picker.new_title.emplace();
     picker.new_title->set(row->title);
   }
@@ -216,10 +217,10 @@ void filter_changed(State& state, Picker& picker, Effects& effects) {
 
 }  // namespace
 
-void open_picker(State& state, bool alone, bool all, Effects& effects) {
+void open_picker(State& state, bool alone, bool all_folders, Effects& effects) {
   Picker& picker = state.picker.emplace();
   picker.alone = alone;
-  picker.all = all;
+  picker.all_folders = all_folders;
   picker.folder = state.tab() == nullptr ? "" : state.tab()->metadata.folder;
   start_picker_list(state, picker, effects);
 }
@@ -245,12 +246,12 @@ void press_in_picker(State& state, std::string_view key, Effects& effects) {
   } else if (key == "Ctrl-F") {
     picker.texts = !picker.texts;
     picker.trash = false;
-    picker.others = false;
+    picker.other_tools = false;
     return start_picker_list(state, picker, effects);
   } else if (key == "Ctrl-T") {
     picker.trash = !picker.trash;
     picker.texts = false;
-    picker.others = false;
+    picker.other_tools = false;
     return start_picker_list(state, picker, effects);
   } else if (key == "Ctrl-X") {
     return ask_to_empty(picker);
@@ -280,7 +281,7 @@ void type_in_picker(State& state, std::string_view text, Effects& effects) {
   }
   if (std::exchange(picker.confirming_empty, false)) {
     if (text == "y" || text == "Y") {
-      effects.emplace_back(EmptyTrash{.all = picker.all, .folder = picker.folder});
+      effects.emplace_back(EmptyTrash{.all_folders = picker.all_folders, .folder = picker.folder});
     }
     return;
   }

@@ -16,13 +16,13 @@ void on_page(State& state, const PageLoaded& page, Effects& effects) {
     picker.note = page.failure;  // otherwise keeps the last note until the next key
   }
   add_rows(picker, page.rows, page.next);
-  if (picker.rows.empty() && picker.complete && !picker.all && !picker.trash) {
+  if (picker.rows.empty() && picker.complete && !picker.all_folders && !picker.trash) {
     // Nothing in this folder: lists all folders.
-    picker.all = true;
+    picker.all_folders = true;
     return start_picker_list(state, picker, effects);
   }
   if (picker.rows.empty() && picker.complete && picker.alone && page.failure.empty() &&
-      !picker.trash && !picker.others) {
+      !picker.trash && !picker.other_tools) {
     state.nothing_saved = true;
     return close_picker(state, picker.alone, effects);
   }

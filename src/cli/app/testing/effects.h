@@ -13,8 +13,8 @@ inline std::string tab_words(TabId tab) {
   return cat(" tab ", tab.value);
 }
 
-inline std::string scope_words(bool all, std::string_view folder) {
-  return all ? " all" : cat(" of '", folder, "'");
+inline std::string scope_words(bool all_folders, std::string_view folder) {
+  return all_folders ? " all" : cat(" of '", folder, "'");
 }
 
 struct EffectWords {
@@ -88,17 +88,17 @@ struct EffectWords {
   std::string operator()(const Suspend&) const { return "Suspend"; }
   std::string operator()(const Redraw&) const { return "Redraw"; }
   std::string operator()(const LoadPage& effect) const {
-    return cat("LoadPage ", effect.generation, scope_words(effect.all, effect.folder), " ",
+    return cat("LoadPage ", effect.generation, scope_words(effect.all_folders, effect.folder), " ",
                effect.limit, " after '", effect.after, "'", effect.trash ? " trash" : "",
-               effect.others ? " others" : "");
+               effect.other_tools ? " others" : "");
   }
   std::string operator()(const LoadQuestions& effect) const {
     return cat("LoadQuestions ", effect.generation, " ", effect.ids.size());
   }
   std::string operator()(const LoadPreview& effect) const { return cat("LoadPreview ", effect.id); }
   std::string operator()(const SearchTexts& effect) const {
-    return cat("SearchTexts ", effect.generation, scope_words(effect.all, effect.folder), " '",
-               effect.words, "'");
+    return cat("SearchTexts ", effect.generation, scope_words(effect.all_folders, effect.folder),
+               " '", effect.words, "'");
   }
   std::string operator()(const TrashStored& effect) const { return cat("TrashStored ", effect.id); }
   std::string operator()(const RestoreStored& effect) const {
@@ -108,7 +108,7 @@ struct EffectWords {
     return cat("RenameStored ", effect.id, " '", effect.title, "'");
   }
   std::string operator()(const EmptyTrash& effect) const {
-    return cat("EmptyTrash", scope_words(effect.all, effect.folder));
+    return cat("EmptyTrash", scope_words(effect.all_folders, effect.folder));
   }
   std::string operator()(const ListResumable& effect) const {
     return cat("ListResumable", tab_words(effect.tab));

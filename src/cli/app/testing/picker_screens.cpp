@@ -22,7 +22,7 @@ PickerRow row(int number, std::string_view title, std::string_view folder, std::
 
 State picking(Size size) {
   State state = empty_state(size);
-  begin(state, {.pick = true, .all = true});
+  begin(state, {.pick = true, .all_folders = true});
   PageLoaded page{
       .generation = 1,
       .rows = {row(1, "Which files read the config?", "/home/ann/reprise", 12),
