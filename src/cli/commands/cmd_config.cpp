@@ -114,6 +114,14 @@ class ConfigCommand final : public Command {
   }
 
  private:
+  // With --json.
+  template <class... Members>
+  static void print_document(Context& context, const Members&... members) {
+    if (context.globals().json) {
+      context.console().print_json(json::object_of(members...));
+    }
+  }
+
   std::string_view words_error(std::string_view action) const {
     if (action == "get") {
       return words_.size() == 1 ? "" : "config get takes one KEY";
@@ -165,9 +173,7 @@ class ConfigCommand final : public Command {
     REPRISE_ASSIGN(const std::string before, config_text(file));
     REPRISE_ASSIGN(const std::string after, with_setting(before, path, literal));
     REPRISE_TRY(write_config(file, after));
-    if (context.globals().json) {
-      context.console().print_json(json::object_of("key", words_.front(), "file", file.string()));
-    }
+    print_document(context, "key", words_.front(), "file", file.string());
     context.console().notice(cat("set ", words_.front(), " in ", file.string()));
     return Exit::success;
   }
@@ -205,12 +211,11 @@ class ConfigCommand final : public Command {
         return fail(Code::cancelled, cat(file.string(), " was not changed"));
       }
     }
-    if (text == before) {
-      context.console().notice("nothing changed");
-      return Exit::success;
+    if (text != before) {
+      REPRISE_TRY(write_config(file, text));
     }
-    REPRISE_TRY(write_config(file, text));
-    context.console().notice(cat("saved ", file.string()));
+    print_document(context, "file", file.string());
+    context.console().notice(text == before ? "nothing changed" : cat("saved ", file.string()));
     return Exit::success;
   }
 
@@ -235,12 +240,13 @@ class ConfigCommand final : public Command {
     REPRISE_ASSIGN(const std::vector<std::string> trusted, trusted_folders(before, file.string()));
     if (is_trusted(folder, trusted)) {
       context.console().notice(cat(folder.string(), " is already trusted"));
-      return Exit::success;
+    } else {
+      REPRISE_ASSIGN(const std::string after, with_trusted_folder(before, folder.native()));
+      REPRISE_TRY(write_config(file, after));
+      context.console().notice(cat("the settings of projects in ", folder.string(),
+                                   " and below it are trusted now; see ", file.string()));
     }
-    REPRISE_ASSIGN(const std::string after, with_trusted_folder(before, folder.native()));
-    REPRISE_TRY(write_config(file, after));
-    context.console().notice(cat("the settings of projects in ", folder.string(),
-                                 " and below it are trusted now; see ", file.string()));
+    print_document(context, "folder", folder.string(), "file", file.string());
     return Exit::success;
   }
 
@@ -348,6 +354,7 @@ class ConfigCommand final : public Command {
       return std::unexpected(made.error());
     }
     REPRISE_TRY(replace_file(file, settings_template()));
+    print_document(context, "file", file.string());
     context.console().notice(cat("wrote ", file.string()));
     return Exit::success;
   }
@@ -357,6 +364,7 @@ class ConfigCommand final : public Command {
                    find_context_file(context.config().working_dir()));
     REPRISE_TRY(store::context::create_context_file(
         file, find_provider_kind(kCompatibleKind)->default_model));
+    print_document(context, "file", file.string());
     context.console().notice(cat("wrote ", file.string(), "; it will hold the session: ",
                                  "keep it out of version control unless others may read it"));
     context.console().notice("use it with --store context: in this folder and below");
