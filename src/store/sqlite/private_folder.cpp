@@ -9,9 +9,9 @@
 
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -222,13 +222,13 @@ PrivateFolder::~PrivateFolder() {
 }
 
 Result<> copy_by_pieces(int from, int to, const fs::path& source, const fs::path& target) {
-  std::vector<char> piece(kCopyPiece);
+  const auto piece = std::make_unique_for_overwrite<char[]>(kCopyPiece);
   for (std::int64_t at = 0;;) {
-    REPRISE_ASSIGN(const std::size_t count, read_at(from, piece, at, source));
+    REPRISE_ASSIGN(const std::size_t count, read_at(from, {piece.get(), kCopyPiece}, at, source));
     if (count == 0) {
       return {};
     }
-    REPRISE_TRY(write_all(to, {piece.data(), count}, target));
+    REPRISE_TRY(write_all(to, {piece.get(), count}, target));
     at += static_cast<std::int64_t>(count);
   }
 }
