@@ -192,6 +192,29 @@ TEST_F(ProviderChoiceTest, ASectionBindsAKeyToAServer) {
   EXPECT_EQ(sent(choose_with_config(variables, &held)), "my>https://mine.test/v1");
 }
 
+// Two accounts on one server.
+TEST_F(ProviderChoiceTest, SectionsOfOneServerAreSeparate) {
+  config(
+      "[providers.alice]\nbase_url = 'https://gate.test/v1'\nenv_key = 'ALICE'\nmodel = 'm'\n"
+      "headers = { X-Mine = 'alice' }\neffort = 'high'\n"
+      "[providers.bob]\nbase_url = 'https://gate.test/v1'\nenv_key = 'BOB'\nmodel = 'm'\n"
+      "seed = 2\n"
+      "[providers.carl]\nbase_url = 'https://gate.test/v1'\nmodel = 'm'\n");
+  const std::map<std::string, std::string, std::less<>> keys = {{"ALICE", "a"}, {"BOB", "b"}};
+  const auto described = [&](const Result<ProviderChoice>& choice) {
+    return cat(sent(choice), " ", choice ? choice->options.headers.size() : 99U);
+  };
+  flags_.provider = "alice";
+  EXPECT_EQ(described(choose_with_config(keys)), "a>https://gate.test/v1 1");
+  flags_.provider = "bob";
+  EXPECT_EQ(described(choose_with_config(keys)), "b>https://gate.test/v1 0");
+  flags_.provider = "carl";
+  EXPECT_EQ(described(choose_with_config(keys)), ">https://gate.test/v1 0");
+  flags_ = {};
+  const Session bobs = session("bob", "m", R"({"base_url":"https://gate.test/v1"})");
+  EXPECT_EQ(described(choose_with_config(keys, &bobs)), "b>https://gate.test/v1 0");
+}
+
 // A table of a known server without base_url.
 TEST_F(ProviderChoiceTest, HeadersAreSentOnlyInTheServersProtocol) {
   const std::string table = "[providers.groq]\nheaders = { X-Gateway = 'g' }\n";

@@ -148,23 +148,31 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
   if (const auto defaults = settings.requests.find(""); defaults != settings.requests.end()) {
     out = defaults->second.options;
   }
-  for (const auto& [name, section] : settings.requests) {
-    if (name.empty()) {
-      continue;
+  // A provider that was chosen by its own name has only its own section, even if others describe
+  // the same server.
+  const bool has_own_name = find_provider_kind(choice.name) == nullptr &&
+                            describes_server(context, settings, choice.name, flags, choice);
+  const auto applies = [&](std::string_view name) {
+    return has_own_name ? name == choice.name
+                        : describes_server(context, settings, name, flags, choice);
+  };
+  if (const auto general = settings.requests.find(choice.kind);
+      general != settings.requests.end() && !applies(choice.kind)) {
+    const RequestSettings& section = general->second;
+    provider::overlay(out, section.options);
+    if (!section.headers.empty() || section.auth || !section.extra.is_null()) {
+      context.console().warn(cat("headers, extra and auth of [providers.", choice.kind,
+                                 "] are not sent to ", http::host_of(choice.options.base_url)));
     }
-    if (describes_server(context, settings, name, flags, choice)) {
+  }
+  for (const auto& [name, section] : settings.requests) {
+    if (!name.empty() && applies(name)) {
       provider::overlay(out, section.options);
       add_to_provider(choice.options, section);
-    } else if (name == choice.kind) {
-      provider::overlay(out, section.options);
-      if (!section.headers.empty() || section.auth || !section.extra.is_null()) {
-        context.console().warn(cat("headers, extra and auth of [providers.", name,
-                                   "] are not sent to ", http::host_of(choice.options.base_url)));
-      }
     }
   }
   for (const auto& [name, section] : settings.providers) {
-    if (section.store && describes_server(context, settings, name, flags, choice)) {
+    if (section.store && applies(name)) {
       choice.options.store = section.store;
     }
   }

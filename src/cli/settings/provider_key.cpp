@@ -43,8 +43,23 @@ std::string server_of_key(const ProviderSettings& key, const NamedProvider& prov
   return key.key_url.empty() ? provider.default_url : key.key_url;
 }
 
-// The provider's section, then the tops of the files, then all other sections.
-std::vector<SetKey> set_keys(const Settings& settings, const NamedProvider& provider) {
+// Whether the request goes to the server of a provider with a name of its own.
+bool is_own_server(const Settings& settings, const NamedProvider& provider,
+                   const std::string& url) {
+  if (provider.is_kind()) {
+    return false;
+  }
+  const auto section = settings.providers.find(provider.name);
+  return http::is_same_server(section == settings.providers.end()
+                                  ? provider.default_url
+                                  : section->second.base_url.value_or(provider.default_url),
+                              url);
+}
+
+// The provider's section, then the tops of the files, then all other sections, unless the request
+// goes to the provider's own server: another section may be somebody else's account there.
+std::vector<SetKey> set_keys(const Settings& settings, const NamedProvider& provider,
+                             const std::string& url) {
   std::vector<SetKey> keys;
   std::vector<SetKey> others;
   for (const auto& [name, section] : settings.providers) {
@@ -65,7 +80,9 @@ std::vector<SetKey> set_keys(const Settings& settings, const NamedProvider& prov
       keys.push_back({&top.own, server_of_key(top.own, *named), top.from});
     }
   }
-  keys.insert(keys.end(), others.begin(), others.end());
+  if (!is_own_server(settings, provider, url)) {
+    keys.insert(keys.end(), others.begin(), others.end());
+  }
   return keys;
 }
 
@@ -122,7 +139,7 @@ Result<FoundKey> find_key(const ProcessEnvironment& environment, const Settings&
   const auto note = [&found](std::string_view text) {
     found.hint += cat(found.hint.empty() ? "" : ", ", text);
   };
-  for (const SetKey& set : set_keys(settings, provider)) {
+  for (const SetKey& set : set_keys(settings, provider, url)) {
     if (http::is_same_server(set.url, url)) {
       REPRISE_ASSIGN(found.key, read_key(environment, *set.settings, provider));
       found.name = set.settings->env_key ? *set.settings->env_key : "the output of key_command";
