@@ -28,6 +28,9 @@ using engine::reduce;
 // The limit of messages in memory, per store: by number and by bytes of text.
 constexpr std::int64_t kBatch = 1000;
 constexpr std::int64_t kBatchBytes = 512 << 10;
+// The limit of blobs in the messages of a target that has none of its own; `sessions:` files have
+// at most 10 MiB.
+constexpr std::int64_t kEmbeddedBytesMax = 8 << 20;
 constexpr std::size_t kNameMax = 100;
 constexpr std::string_view kStoringProvider = "openai-responses";
 
@@ -73,6 +76,7 @@ class Copy {
     }
     if (!present) {
       REPRISE_TRY(create(reduced, session.usage));
+      is_created_ = true;
       copied_.outcome = CopyOutcome::copied;
     } else {
       target_head_ = present->info.head;
@@ -97,6 +101,14 @@ class Copy {
     return std::move(copied_);
   }
 
+  // Removes a session that this copy created and can never complete, as it exceeds a limit of the
+  // target. After other errors the copy can be resumed.
+  void remove_impossible(const Error& error) {
+    if (is_created_ && error.code == Code::unsupported && capabilities_.trash != nullptr) {
+      (void)capabilities_.trash->purge(id_);  // `error` is reported
+    }
+  }
+
  private:
   // An unfinished answer whose process is gone is copied as an additional message.
   void add_interrupted_answer(SessionSnapshot& snapshot) {
@@ -110,6 +122,7 @@ class Copy {
       info.updated_at = activity_after(info.updated_at, {snapshot.answer->message});
       incomplete_answer_ = std::move(snapshot.answer->message);
       incomplete_answer_->seq = info.head;
+      put_blobs_inline(*incomplete_answer_);
       info.head = info.head.next();
     }
   }
@@ -121,6 +134,7 @@ class Copy {
     std::int64_t bytes = 0;
     Seq end = to;
     const auto sink = [&](Message&& message) {
+      put_blobs_inline(message);
       bytes += text_bytes(message);
       const bool is_enough = bytes >= kBatchBytes || std::ssize(messages) + 1 >= kBatch;
       end = is_enough ? message.seq.next() : end;
@@ -138,6 +152,13 @@ class Copy {
     }
     at = end;
     return messages;
+  }
+
+  void put_blobs_inline(Message& message) {
+    if (capabilities_.blobs == nullptr && capabilities_.blocks) {
+      embedded_bytes_left_ -= engine::put_blobs_inline(message, source_.capabilities().blob_reader,
+                                                       embedded_bytes_left_, losses_);
+    }
   }
 
   // For a target without messages: copies the response ids that their provider knows.
@@ -165,6 +186,9 @@ class Copy {
   Result<> messages(Seq source_head) {
     Seq at = shared_;
     Seq at_target = shared_target_;
+    if (at == Seq{}) {  // a failed attempt to share has read messages
+      embedded_bytes_left_ = kEmbeddedBytesMax;
+    }
     std::vector<Message> last;  // delayed by one batch: only the last one waits for the disk
     do {                        // at least once: all messages of a session may be damaged
       if (options_.stop.stop_requested()) {
@@ -337,6 +361,9 @@ class Copy {
   }
 
   Result<> blobs_of(const Message& message) {
+    if (capabilities_.blobs == nullptr) {
+      return {};
+    }
     for (const BlobHash& hash : store::blobs_in(message.blocks)) {
       REPRISE_TRY(blob(hash));
     }
@@ -345,8 +372,7 @@ class Copy {
 
   Result<> blob(const BlobHash& hash) {
     BlobReader* const from = source_.capabilities().blob_reader;
-    Blobs* const to = capabilities_.blobs;
-    if (from == nullptr || to == nullptr) {
+    if (from == nullptr) {
       losses_.insert(cat("blob ", hash.str()));
       return {};
     }
@@ -355,7 +381,7 @@ class Copy {
       damage_.insert(cat("blob ", hash.str(), ": ", bytes.error().message));
       return {};
     }
-    REPRISE_TRY(to->put_blob(*bytes));
+    REPRISE_TRY(capabilities_.blobs->put_blob(*bytes));
     return {};
   }
 
@@ -409,8 +435,10 @@ class Copy {
   std::optional<Message> incomplete_answer_;
   std::optional<Seq> grown_from_;  // the target's messages from here on are to be replaced
   bool is_as_imported_ = false;    // the target's messages are those of another tool's session
+  bool is_created_ = false;        // by this copy
   bool has_started_ = false;       // created, but not yet synced
-  bool is_ahead_ = false;          // the target has messages that the source lacks
+  std::int64_t embedded_bytes_left_ = kEmbeddedBytesMax;
+  bool is_ahead_ = false;  // the target has messages that the source lacks
   CopiedSession copied_;
   Losses losses_;
   Losses damage_;
@@ -436,7 +464,12 @@ std::string_view to_string(CopyOutcome outcome) {
 
 Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,
                                    const CopyOptions& options) {
-  return Copy(source, target, id, options).run();
+  Copy copy(source, target, id, options);
+  auto copied = copy.run();
+  if (!copied) {
+    copy.remove_impossible(copied.error());
+  }
+  return copied;
 }
 
 }  // namespace reprise

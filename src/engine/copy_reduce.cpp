@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "base/encode.h"
@@ -33,37 +34,6 @@ void clear_lost(std::string& text, std::string_view description, Losses& losses)
   }
 }
 
-// Blobs referenced only by an artefact would be purged after a day, so their bytes are stored in
-// it.
-void put_blobs_inline(Message& message, BlobReader* blobs, Losses& losses) {
-  const auto with_bytes = [&](std::optional<BlobHash>& blob, const auto& put) {
-    if (!blob) {
-      return;
-    }
-    const auto bytes = blobs == nullptr ? fail(Code::unsupported, "the source offers no blobs")
-                                        : read_blob(*blobs, *blob);
-    if (bytes) {
-      put(*bytes);
-      blob.reset();
-    } else {
-      losses.insert(cat("blob ", blob->str(), " of a replaced message: ", bytes.error().message));
-    }
-  };
-  for (Block& block : message.blocks) {
-    if (auto* const result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
-      with_bytes(result->blob, [result](std::string_view bytes) {
-        TextBlock text = text_block(bytes);
-        result->text = std::move(text.text);
-        std::ranges::move(text.extra, std::back_inserter(result->extra));
-      });
-    } else if (auto* const image = std::get_if<ImageBlock>(&block); image != nullptr) {
-      with_bytes(image->blob, [image](std::string_view bytes) {
-        image->url = cat("data:", image->media_type, ";base64,", base64_encode(bytes));
-      });
-    }
-  }
-}
-
 Result<std::string> read_lines(Source& source, const SessionId& id, Losses& losses,
                                Losses& damage) {
   std::string out;
@@ -75,7 +45,8 @@ Result<std::string> read_lines(Source& source, const SessionId& id, Losses& loss
   }
   BlobReader* const blobs = source.capabilities().blob_reader;
   const auto sink = [&](Message&& message) {
-    put_blobs_inline(message, blobs, losses);
+    // Blobs referenced only by an artefact would be purged after a day.
+    put_blobs_inline(message, blobs, std::numeric_limits<std::int64_t>::max(), losses);
     out += cat(message_to_json(message), "\n");
     return Flow::proceed;
   };
@@ -179,6 +150,42 @@ Message reduce(Message message, const SourceCapabilities& capabilities, Losses& 
     }
   }
   return message;
+}
+
+std::int64_t put_blobs_inline(Message& message, BlobReader* blobs, std::int64_t bytes_max,
+                              Losses& losses) {
+  std::int64_t bytes_used = 0;
+  const auto with_bytes = [&](std::optional<BlobHash>& blob, const auto& put) {
+    if (!blob) {
+      return;
+    }
+    const auto bytes = blobs == nullptr ? fail(Code::unsupported, "the source offers no blobs")
+                                        : read_blob(*blobs, *blob);
+    if (!bytes) {
+      losses.insert(cat("blob ", blob->str(), ": ", bytes.error().message));
+    } else if (bytes_used + std::ssize(*bytes) > bytes_max) {
+      losses.insert(cat("blob ", blob->str(), ": with its ", bytes->size(),
+                        " bytes the session would be too large"));
+    } else {
+      bytes_used += std::ssize(*bytes);
+      put(*bytes);
+      blob.reset();
+    }
+  };
+  for (Block& block : message.blocks) {
+    if (auto* const result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
+      with_bytes(result->blob, [result](std::string_view bytes) {
+        TextBlock text = text_block(bytes);
+        result->text = std::move(text.text);
+        std::ranges::move(text.extra, std::back_inserter(result->extra));
+      });
+    } else if (auto* const image = std::get_if<ImageBlock>(&block); image != nullptr) {
+      with_bytes(image->blob, [image](std::string_view bytes) {
+        image->url = cat("data:", image->media_type, ";base64,", base64_encode(bytes));
+      });
+    }
+  }
+  return bytes_used;
 }
 
 Result<> copy_replaced(Source& source, Store& target, const SessionId& id, Losses& losses,

@@ -40,7 +40,7 @@ class SmallStore final : public Store {
   Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
                               AppendOptions options) override {
     if (fail_at_ && --*fail_at_ == 0) {
-      return fail(Code::io, "the disk is full");
+      return fail(failure_, failure_ == Code::io ? "the disk is full" : "the session is too large");
     }
     durabilities_.push_back(options.durability);
     return inside_->append(id, std::move(messages), std::move(options));
@@ -50,7 +50,11 @@ class SmallStore final : public Store {
   }
   const Capabilities& capabilities() const override { return capabilities_; }
 
-  void fail_at(int append) { fail_at_ = append; }
+  void fail_at(int append, Code code = Code::io) {
+    fail_at_ = append;
+    failure_ = code;
+    capabilities_.trash = inside_->capabilities().trash;
+  }
   void set_beginning(DeferredCreation* beginning) { capabilities_.deferred_creation = beginning; }
   // Durabilities of the appends so far.
   const std::vector<Durability>& durabilities() const { return durabilities_; }
@@ -59,6 +63,7 @@ class SmallStore final : public Store {
   std::unique_ptr<Store> inside_;
   Capabilities capabilities_;
   std::optional<int> fail_at_;
+  Code failure_ = Code::io;
   std::vector<Durability> durabilities_;
 };
 
@@ -205,6 +210,47 @@ TEST_F(Copying, CarriesBlobs) {
     return Flow::proceed;
   }));
   EXPECT_EQ(bytes, "pixels");
+}
+
+TEST_F(Copying, EmbedsBlobsInAStoreWithoutBlobs) {
+  Blobs& blobs = *source_->capabilities().blobs;
+  const std::string output(kInlineBytesMax + 1, 'x');
+  Message question = message(role::kUser, "look", 0);
+  question.blocks.emplace_back(tool_result_block(source_.get(), "call", output));
+  const auto add_image = [&](std::string_view bytes) {
+    question.blocks.emplace_back(ImageBlock{
+        .media_type = "image/png", .blob = *blobs.put_blob(bytes), .url = {}, .extra = {}});
+  };
+  add_image("pixels");
+  add_image(std::string((8 << 20) + 1, 'x'));
+  ASSERT_TRUE(source_->append(id_, {question}, {}));
+  SmallStore target(std::move(target_), {});
+  EXPECT_THAT(
+      copy(target).losses,
+      testing::Contains(testing::HasSubstr("8388609 bytes the session would be too large")));
+  const auto messages = read_all(target, id_);
+  ASSERT_TRUE(messages);
+  const std::vector<Block>& blocks = messages->front().blocks;
+  ASSERT_EQ(blocks.size(), 4U);
+  EXPECT_EQ(std::get<ToolResultBlock>(blocks[1]).text, output);
+  EXPECT_EQ(std::get<ImageBlock>(blocks[2]).url, "data:image/png;base64,cGl4ZWxz");
+  EXPECT_FALSE(std::get<ImageBlock>(blocks[2]).blob);
+  EXPECT_TRUE(std::get<ImageBlock>(blocks[3]).blob);
+  EXPECT_EQ(copy(target).outcome, CopyOutcome::unchanged);
+}
+
+TEST_F(Copying, RemovesASessionThatExceedsALimitOfTheTarget) {
+  add(*source_, id_, 0, 1500, "text ");
+  SmallStore target(std::move(target_), {});
+  target.fail_at(2, Code::unsupported);
+  EXPECT_EQ(copy_session(*source_, target, id_).error().code, Code::unsupported);
+  EXPECT_EQ(target.find(id_).value(), std::nullopt);
+  // One that was there before stays.
+  EXPECT_EQ(copy(target).messages, 1500);
+  add(*source_, id_, 1500, 3000, "text ");
+  target.fail_at(2, Code::unsupported);
+  EXPECT_EQ(copy_session(*source_, target, id_).error().code, Code::unsupported);
+  EXPECT_EQ(target.find(id_).value()->info.head, Seq{2000});
 }
 
 // They are embedded in the artefact: a blob referenced only by it would be purged after a day.

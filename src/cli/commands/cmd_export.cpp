@@ -102,7 +102,7 @@ class Export final : public Command {
   }
 
  private:
-  Result<std::vector<SessionInfo>> chosen_sessions(Context& context, Source& source) const {
+  Result<std::vector<SessionInfo>> chosen_sessions(Context& context, Source& source) {
     if (!all_) {
       return context.stores().select_all(source, sels_, Use::read, every_state());
     }
@@ -110,6 +110,7 @@ class Export final : public Command {
     query.states = {SessionState::active, SessionState::closed, SessionState::archived};
     REPRISE_ASSIGN(FoundSessions found, find_all_sessions(source, query));
     warn_of_damage(context, found.damage);
+    is_damaged_ = !found.damage.empty();
     return std::move(found.sessions);
   }
 
