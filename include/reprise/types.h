@@ -58,14 +58,22 @@ struct Step {
   friend auto operator<=>(const Step&, const Step&) = default;
 };
 
+namespace detail {
+inline std::int64_t add_saturated(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) {
+    return b > 0 ? std::numeric_limits<std::int64_t>::max()
+                 : std::numeric_limits<std::int64_t>::min();
+  }
+  return sum;
+}
+}  // namespace detail
+
 // Adding saturates: other programs' files may contain any numbers.
 struct TokenCount {
   std::int64_t value = 0;
   TokenCount& operator+=(TokenCount other) {
-    if (__builtin_add_overflow(value, other.value, &value)) {
-      value = other.value > 0 ? std::numeric_limits<std::int64_t>::max()
-                              : std::numeric_limits<std::int64_t>::min();
-    }
+    value = detail::add_saturated(value, other.value);
     return *this;
   }
   friend TokenCount operator+(TokenCount a, TokenCount b) { return a += b; }
@@ -75,12 +83,12 @@ struct TokenCount {
 // An amount of US dollars in units of 1e-9, so that a single token's price is exact.
 struct Money {
   std::int64_t nanos = 0;
-  // A JSON number: "0.000105", "-1.5e-3". Digits beyond 1e-9 are rounded half away from zero;
-  // nullopt for malformed numbers and those outside ±9.2e9.
+  // A number as in JSON: "0.000105", "-1.5e-3". Digits beyond 1e-9 are rounded half away from zero;
+  // nullopt for other text and for numbers outside ±9.2e9.
   static std::optional<Money> parse(std::string_view number);
   std::string str() const;  // the shortest plain decimal: "0.000105", "2"
   Money& operator+=(Money other) {
-    nanos += other.nanos;
+    nanos = detail::add_saturated(nanos, other.nanos);
     return *this;
   }
   friend auto operator<=>(const Money&, const Money&) = default;
@@ -162,7 +170,7 @@ struct Usage {
   TokenCount cached = {};         // of the input, read from the provider's cache
   TokenCount cache_written = {};  // of the input, written to it
   std::optional<Money> cost = {};
-  // Where the cost came from: "provider", "config"; "" without a cost.
+  // Where the cost came from: "provider", or the name of another tool; "" without a cost.
   std::string price_source = {};
   std::string request_id = {};
   Extra extra = {};

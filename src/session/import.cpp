@@ -395,6 +395,7 @@ Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId&
                          .messages = copied.messages,
                          .id = id,
                          .damage = std::move(copied.damage),
+                         .detail = std::move(copied.detail),
                          .was_read = true};
 }
 
@@ -507,13 +508,13 @@ Result<ContinuedSession> continue_imported(Source& source, std::string_view tool
   REPRISE_ASSIGN(const std::optional<SessionId> unused, find_unused_fork(target, imported.id));
   if (unused) {
     continued.id = *unused;
-    return continued;
+  } else {
+    REPRISE_ASSIGN(
+        continued.id,
+        fork_session(target, {.parent = imported.id, .at = std::nullopt, .title = info.title},
+                     clock));
   }
-  REPRISE_ASSIGN(
-      continued.id,
-      fork_session(target, {.parent = imported.id, .at = std::nullopt, .title = info.title},
-                   clock));
-  REPRISE_TRY(target.update(continued.id, {.provider = "", .model = ""}));
+  REPRISE_TRY(target.update(continued.id, {.provider = "", .model = "", .config = RawJson()}));
   return continued;
 }
 

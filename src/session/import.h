@@ -41,6 +41,7 @@ struct ImportedSession {
   std::int64_t messages = 0;        // new ones, including those of branches
   SessionId id;                     // in the store
   std::vector<std::string> damage;  // unreadable parts, one line each
+  std::string detail = {};          // of a conflict: the first difference
   bool was_read = false;            // false: unchanged since the last import
 };
 

@@ -1,5 +1,6 @@
 // Creates and resumes sessions.
 
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "reprise/conversation.h"
 #include "reprise/sessions.h"
@@ -21,7 +22,7 @@ Result<> check_signature(Store& store, const SessionInfo& info, bool accept_chan
     return signatures->accept(info.id);
   }
   return fail(Code::corrupt,
-              cat("the signature of '", info.title,
+              cat("the signature of '", terminal_line(info.title),
                   "' does not match: another program changed it, or signed it on another host"));
 }
 
@@ -31,7 +32,7 @@ Result<> check_can_continue(const Store& store, const Session& session) {
     return {};
   }
   const std::string name =
-      session.info.title.empty() ? short_id(session.info.id) : session.info.title;
+      session.info.title.empty() ? short_id(session.info.id) : terminal_line(session.info.title);
   return fail(Code::unsupported, cat("'", name,
                                      "' has no response ids and no text; there is nothing "
                                      "to continue from"));

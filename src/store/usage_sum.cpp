@@ -1,23 +1,11 @@
 #include "store/usage_sum.h"
 
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "reprise/message.h"
 
 namespace reprise::store {
-namespace {
-
-void add(std::int64_t& sum, std::int64_t value) {
-  if (__builtin_add_overflow(sum, value, &sum)) {
-    sum = value > 0 ? std::numeric_limits<std::int64_t>::max()
-                    : std::numeric_limits<std::int64_t>::min();
-  }
-}
-
-}  // namespace
-
 void add_usage(Usage& sum, const Usage& usage) {
   sum.input += usage.input;
   sum.output += usage.output;
@@ -33,7 +21,7 @@ void add_usage(Usage& sum, const Usage& usage) {
   } else if (sum.price_source != usage.price_source) {
     sum.price_source = "mixed";
   }
-  add(sum.cost->nanos, usage.cost->nanos);
+  *sum.cost += *usage.cost;
 }
 
 std::optional<Usage> usage_beyond(const Usage& total, const Usage& sum) {

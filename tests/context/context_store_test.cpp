@@ -362,6 +362,22 @@ TEST_F(ContextStore, IsVerifiedRepairedAndBackedUp) {
   EXPECT_EQ(must(read_file(folder_.path() / "backup.json")), bytes());
 }
 
+TEST_F(ContextStore, RepairPreservesMessagesBeforeATruncation) {
+  const std::string whole =
+      R"({"model": "m", "conversation": [{"role": "user", "content": "q"}, {"role": "assistant", )"
+      R"("content": "a"}, {"role": "user", "content": "more"}], "meta": {"total_turns": 1}})";
+  const std::pair<std::size_t, Texts> cases[] = {{whole.find("more"), Texts{"q", "a"}},
+                                                 {whole.size() - 2, Texts{"q", "a", "more"}}};
+  for (const auto& [cut, texts] : cases) {
+    put(whole.substr(0, cut));
+    const fs::path target = folder_.path() / cat("copy", cut, ".json");
+    const VerifyReport report = must(open()->capabilities().repair->repair_into(target));
+    EXPECT_EQ(report.messages, std::ssize(texts)) << cut;
+    EXPECT_EQ(report.damage.size(), 1U) << cut;
+    EXPECT_EQ(texts_in(*must(open_context_store(target))), texts) << cut;
+  }
+}
+
 TEST(ContextFile, IsFoundUpwards) {
   const TemporaryFolder folder;
   const fs::path root = fs::canonical(folder.path());

@@ -255,6 +255,8 @@ TEST_F(SessionsStore, RepairPreservesMessagesBeforeATruncation) {
     const auto repaired = must(open_sessions_store(target));
     const auto found = must(repaired->find(session_id("cut")));
     const auto there = found ? must(read_all(*repaired, session_id("cut"))) : messages(0);
+    EXPECT_EQ(report.sessions, found ? 1 : 0);
+    EXPECT_EQ(report.messages, std::ssize(there));
     ASSERT_GE(there.size(), most) << "more of the file cannot show less";
     most = there.size();
     for (std::size_t i = 0; i < there.size(); ++i) {

@@ -196,6 +196,7 @@ class ImportCommand final : public Command {
         continue;
       }
       warn_of_damage(context, sources[i].listed.damage);
+      counts[i].damaged += std::ssize(sources[i].listed.damage);
       context.console().progress({"importing", done, total});
       import_sessions(
           {*sources[i].source, sources[i].kind->name, sources[i].listed.sessions}, *store,
@@ -230,6 +231,9 @@ class ImportCommand final : public Command {
     ++counts.sessions[imported->outcome];
     counts.messages += imported->messages;
     counts.damaged += imported->damage.empty() ? 0 : 1;
+    if (imported->outcome == CopyOutcome::conflict) {
+      context.console().warn(cat("not imported: ", session_name(info), ": ", imported->detail));
+    }
     for (const std::string& part : imported->damage) {
       context.console().warn(cat(session_name(info), ": ", part));
     }
@@ -252,12 +256,16 @@ class ImportCommand final : public Command {
       }
       auto& outcomes = counts[i].sessions;
       const std::int64_t forks = outcomes[CopyOutcome::forked];
-      context.console().notice(cat(sources[i].kind->title, ": ", outcomes[CopyOutcome::copied],
-                                   " new, ", outcomes[CopyOutcome::continued], " continued, ",
-                                   outcomes[CopyOutcome::unchanged], " unchanged, ",
-                                   forks > 0 ? cat(forks, " as forks, ") : "", counts[i].failed,
-                                   " failed; ", counted(counts[i].messages, "message")));
-      exit = counts[i].failed > 0 || outcomes[CopyOutcome::conflict] > 0 ? Exit::failed : exit;
+      const std::int64_t conflicts = outcomes[CopyOutcome::conflict];
+      context.console().notice(
+          cat(sources[i].kind->title, ": ", outcomes[CopyOutcome::copied], " new, ",
+              outcomes[CopyOutcome::continued], " continued, ", outcomes[CopyOutcome::unchanged],
+              " unchanged, ", forks > 0 ? cat(forks, " as forks, ") : "",
+              conflicts > 0 ? cat(conflicts, " in conflict, ") : "", counts[i].failed, " failed; ",
+              counted(counts[i].messages, "message")));
+      const bool is_complete =
+          counts[i].failed == 0 && conflicts == 0 && sources[i].listed.damage.empty();
+      exit = is_complete ? exit : Exit::failed;
     }
     return exit;
   }

@@ -57,7 +57,7 @@ std::string cost_text(const StatisticsRow& row) {
   const bool is_small = nanos < 1'000'000'000;
   const std::int64_t unit = is_small ? 100'000 : 10'000'000;
   const std::int64_t digits = is_small ? 10'000 : 100;
-  const std::int64_t parts = (nanos + unit / 2) / unit;
+  const std::int64_t parts = nanos / unit + (nanos % unit >= unit / 2 ? 1 : 0);
   const std::string fraction = std::to_string(digits + parts % digits).substr(1);
   return cat("$", parts / digits, ".", fraction, row.unpriced > 0 ? "+" : "");
 }

@@ -8,6 +8,8 @@
 #include "cli/output/session_json.h"
 #include "cli/program/search_files.h"
 #include "cli/program/store_opener.h"
+#include "cli/settings/context_file.h"
+#include "cli/settings/program_config.h"
 #include "session/outbox.h"
 
 namespace reprise::cli {
@@ -98,6 +100,11 @@ std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& r
                     std::back_inserter(found));
   if (auto remnant = forget_in_search(context, result.removed)) {
     found.push_back(*std::move(remnant));
+  }
+  if (const auto settings = context.config().settings(); settings && !result.removed.empty()) {
+    if (const auto file = find_saved_answer(**settings)) {
+      found.push_back({file->string(), "the last answer is written there; remove it"});
+    }
   }
   for (const auto& [where, reason] : found) {
     context.console().warn(cat("may still contain text of purged sessions: ", where, ": ", reason));

@@ -193,6 +193,19 @@ Result<Session> begin_new(Context& context, const Prepared& with, StartedSession
   return session;
 }
 
+// A fork of another tool's session continues with the provider of its first answer.
+Result<> store_provider(const Prepared& with, Store& store, Session& session) {
+  SessionInfo& info = session.info;
+  if (!info.provider.empty() || !info.model.empty() || !info.forked_from || with.request.dry_run) {
+    return {};
+  }
+  info.provider = with.choice.name;
+  info.model = with.choice.model;
+  session.config = session_config(with.choice.options.base_url);
+  return store.update(info.id,
+                      {.provider = info.provider, .model = info.model, .config = session.config});
+}
+
 Result<Session> continue_session(Context& context, const Prepared& with,
                                  const StartedSession& started, Session session,
                                  ConversationOptions& options) {
@@ -207,6 +220,7 @@ Result<Session> continue_session(Context& context, const Prepared& with,
   }
   if (started.store != nullptr) {
     REPRISE_TRY(check_provider(*started.store, *started.provider));
+    REPRISE_TRY(store_provider(with, *started.store, session));
   }
   return session;
 }

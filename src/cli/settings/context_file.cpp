@@ -350,4 +350,13 @@ Result<> save_answer(const Settings& settings, const fs::path& state_folder,
   return replace_file(hashes, hash.str());
 }
 
+std::optional<fs::path> find_saved_answer(const Settings& settings) {
+  if (settings.context_file.empty() || settings.save_path.value_or("").empty()) {
+    return std::nullopt;
+  }
+  auto file = answer_file(settings);
+  std::error_code error;
+  return file && fs::exists(*file, error) ? std::optional(*std::move(file)) : std::nullopt;
+}
+
 }  // namespace reprise::cli

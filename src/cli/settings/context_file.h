@@ -36,4 +36,7 @@ RawJson new_context_config(const Settings& settings);
 Result<> save_answer(const Settings& settings, const std::filesystem::path& state_folder,
                      std::string_view text);
 
+// The file that save_answer() writes to, if it exists.
+std::optional<std::filesystem::path> find_saved_answer(const Settings& settings);
+
 }  // namespace reprise::cli

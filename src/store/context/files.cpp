@@ -36,6 +36,8 @@ class ContextFiles final : public OneFile {
                                 std::string bytes) const override;
   std::string quarantine_suffix() const override;
   Result<Document> decode(const std::filesystem::path& file, std::string_view bytes) const override;
+  std::optional<Document> salvage(const std::filesystem::path& file,
+                                  std::string_view bytes) const override;
   Result<std::string> encode(Document& document) const override;
   Document merge(const Document& written, Document found) const override;
 
@@ -118,6 +120,11 @@ Result<Document> ContextFiles::decode(const fs::path& file, std::string_view byt
     }
   }
   return document;
+}
+
+std::optional<Document> ContextFiles::salvage(const fs::path& file, std::string_view bytes) const {
+  auto document = decode(file, salvage_truncated(bytes));
+  return document && !document->unreadable ? std::optional(*std::move(document)) : std::nullopt;
 }
 
 Result<std::string> ContextFiles::encode(Document& document) const {

@@ -60,6 +60,10 @@ FileSession new_file_session(const Session& session);
 // Appends a decoded message: sets its seq and counts its usage.
 void add_message(StoredSession& stored, Message message);
 
+// The intact members, and entries of "conversation", of a truncated JSON object as an object; "" if
+// no entry is intact.
+std::string salvage_truncated(std::string_view json);
+
 // The contents of one file: one session, or several in the order of the file.
 struct Document {
   std::vector<FileSession> sessions;
@@ -134,7 +138,8 @@ class DocumentFormat {
   // determines what the bytes do not contain (the id, the state).
   virtual Result<Document> decode(const std::filesystem::path& file,
                                   std::string_view bytes) const = 0;
-  // The readable parts of a file that decode() refuses, for repairs; nullopt if there are none.
+  // The readable parts of a file that decode() refuses or finds unreadable, for repairs; nullopt if
+  // there are none.
   virtual std::optional<Document> salvage(const std::filesystem::path& /*file*/,
                                           std::string_view /*bytes*/) const {
     return std::nullopt;

@@ -197,8 +197,15 @@ Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& targe
     return write_file(target, *bytes);
   }
   REPRISE_TRY(make_private_folders(folder_of(target)));
-  std::optional<Document> repaired =
-      document ? std::optional(*document->document) : format_.salvage(file, *bytes);
+  const bool is_readable = document && !document->document->unreadable;
+  std::optional<Document> repaired = is_readable ? std::nullopt : format_.salvage(file, *bytes);
+  for (const FileSession& session : repaired ? repaired->sessions : std::vector<FileSession>()) {
+    ++report.sessions;
+    report.messages += session.stored.session.info.head.value;
+  }
+  if (!repaired && document) {
+    repaired = *document->document;
+  }
   if (repaired) {
     for (FileSession& session : repaired->sessions) {  // encode them again, including damaged parts
       session.encoded = {};

@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
 #include "base/text.h"
@@ -44,6 +46,43 @@ void EncodedMessages::truncate(std::int64_t messages) {
   text.resize(ends.back());
   signed_is_known = false;
   signed_as.clear();
+}
+
+std::string salvage_truncated(std::string_view json) {
+  constexpr std::string_view kConversation = "conversation";
+  json::Scanner scanner(json);
+  std::string out;
+  json::ObjectWriter object(out);
+  std::string entries;
+  json::ArrayWriter array(entries);
+  bool has_entries = false;
+  const auto take_entry = [&] {
+    std::string_view raw;
+    if (!scanner.raw(raw)) {
+      return false;
+    }
+    array.item();
+    entries += raw;
+    has_entries = true;
+    return true;
+  };
+  const bool is_complete = scanner.object([&](std::string_view name) {
+    if (name == kConversation) {
+      return scanner.array(take_entry);
+    }
+    std::string_view raw;
+    if (!scanner.raw(raw)) {
+      return false;
+    }
+    object.raw(name, raw);
+    return true;
+  });
+  if (is_complete || !has_entries) {
+    return "";
+  }
+  array.close();
+  object.raw(kConversation, entries).close();
+  return out;
 }
 
 FileSession new_file_session(const Session& session) {

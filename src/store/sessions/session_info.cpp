@@ -1,5 +1,4 @@
-// Reads parts of a session file: a session's list entry, and the intact beginning of a truncated
-// file.
+// Reads parts of a session file for its list entry.
 //
 // The keys of a file are in byte order: closed_at and config come first, then the conversation, and
 // after it only small members. In a file with our formatting, each top-level member is on a line
@@ -119,36 +118,6 @@ Result<SessionInfo> read_info(const fs::path& file, const Location& location) {
   }
   REPRISE_ASSIGN(const std::string bytes, read_at(fd.get(), size, 0, file));
   return info_from_json(location, bytes);
-}
-
-std::string salvage_truncated(std::string_view json) {
-  json::Scanner scanner(json);
-  Members members(1);
-  std::string conversation;
-  const auto message = [&] {
-    std::string_view raw;
-    if (!scanner.raw(raw)) {
-      return false;
-    }
-    append_entry(conversation, raw);
-    return true;
-  };
-  const bool is_complete = scanner.object([&](std::string_view name) {
-    if (name == "conversation") {
-      return scanner.array(message);
-    }
-    std::string_view raw;
-    if (!scanner.raw(raw)) {
-      return false;
-    }
-    members.raw(name, std::string(raw));
-    return true;
-  });
-  if (is_complete || conversation.empty()) {
-    return "";
-  }
-  members.raw("conversation", array_of(conversation));
-  return members.object();
 }
 
 }  // namespace reprise::store::sessions

@@ -30,9 +30,6 @@ enum class Spelling : std::uint8_t { recorded, ignored };
 Result<FileSession> read_session(const Location& location, std::string_view json,
                                  Spelling spelling = Spelling::recorded);
 
-// The intact members and messages of a truncated file, as a complete file; "" if there are none.
-std::string salvage_truncated(std::string_view json);
-
 // Signed with `key`; unsigned if it is null. Updates `encoded`.
 Result<std::string> write_session(FileSession& file, const SigningKey* key);
 
