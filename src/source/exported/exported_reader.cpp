@@ -147,6 +147,9 @@ class Reading {
     if (line == kJsonHead) {
       return {};
     }
+    if (line.starts_with(kJsonHead)) {
+      return fail(Code::corrupt, "its lines were changed after the export: export it again");
+    }
     return line.starts_with(kJsonHeadAnyVersion)
                ? fail(Code::unsupported, "it was exported by a newer version of reprise")
                : fail(Code::corrupt, "no session exported with --format json");
