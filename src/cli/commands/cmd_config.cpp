@@ -170,9 +170,8 @@ class ConfigCommand final : public Command {
     }
     REPRISE_ASSIGN(const std::string literal, toml_value(path, values));
     REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
-    REPRISE_ASSIGN(const std::string before, config_text(file));
-    REPRISE_ASSIGN(const std::string after, with_setting(before, path, literal));
-    REPRISE_TRY(write_config(file, after));
+    REPRISE_TRY(update_config(
+        file, [&](const std::string& text) { return with_setting(text, path, literal); }));
     print_document(context, "key", words_.front(), "file", file.string());
     context.console().notice(cat("set ", words_.front(), " in ", file.string()));
     return Exit::success;
@@ -212,11 +211,33 @@ class ConfigCommand final : public Command {
       }
     }
     if (text != before) {
-      REPRISE_TRY(write_config(file, text));
+      REPRISE_TRY(save_edited(context, file, before, text));
     }
     print_document(context, "file", file.string());
     context.console().notice(text == before ? "nothing changed" : cat("saved ", file.string()));
     return Exit::success;
+  }
+
+  // Asks before it overwrites what was written since `before` was read.
+  static Result<> save_edited(Context& context, const std::filesystem::path& file,
+                              std::string before, const std::string& text) {
+    for (bool is_saved = false; !is_saved;) {
+      REPRISE_TRY(update_config(file, [&](const std::string& now) {
+        is_saved = now == before;
+        before = now;
+        return is_saved ? text : now;
+      }));
+      if (!is_saved) {
+        REPRISE_ASSIGN(
+            const bool confirmed,
+            context.console().confirm(
+                cat("overwrite the changes that another program made to ", file.string(), "?")));
+        if (!confirmed) {
+          return fail(Code::cancelled, cat(file.string(), " was not changed"));
+        }
+      }
+    }
+    return {};
   }
 
   // The given folder, or that of the project's file, or the current one.
@@ -236,16 +257,15 @@ class ConfigCommand final : public Command {
       REPRISE_TRY(check_narrow(context, folder));
     }
     REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
-    REPRISE_ASSIGN(const std::string before, config_text(file));
-    REPRISE_ASSIGN(const std::vector<std::string> trusted, trusted_folders(before, file.string()));
-    if (is_trusted(folder, trusted)) {
-      context.console().notice(cat(folder.string(), " is already trusted"));
-    } else {
-      REPRISE_ASSIGN(const std::string after, with_trusted_folder(before, folder.native()));
-      REPRISE_TRY(write_config(file, after));
-      context.console().notice(cat("the settings of projects in ", folder.string(),
-                                   " and below it are trusted now; see ", file.string()));
-    }
+    bool is_new = false;
+    REPRISE_TRY(update_config(file, [&](const std::string& text) -> Result<std::string> {
+      REPRISE_ASSIGN(const std::vector<std::string> trusted, trusted_folders(text, file.string()));
+      is_new = !is_trusted(folder, trusted);
+      return is_new ? with_trusted_folder(text, folder.native()) : Result<std::string>(text);
+    }));
+    context.console().notice(is_new ? cat("the settings of projects in ", folder.string(),
+                                          " and below it are trusted now; see ", file.string())
+                                    : cat(folder.string(), " is already trusted"));
     print_document(context, "folder", folder.string(), "file", file.string());
     return Exit::success;
   }
@@ -353,7 +373,9 @@ class ConfigCommand final : public Command {
     if (!made) {
       return std::unexpected(made.error());
     }
-    REPRISE_TRY(replace_file(file, settings_template()));
+    // Another process may have written settings since then.
+    REPRISE_TRY(update_config(
+        file, [](const std::string& text) { return cat(settings_template(), text); }));
     print_document(context, "file", file.string());
     context.console().notice(cat("wrote ", file.string()));
     return Exit::success;

@@ -290,8 +290,19 @@ class Setup final : public Command {
   Result<Exit> write(const Answers& answers) {
     const std::filesystem::path named = context_->config().sources().user_file;
     REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(named));
-    REPRISE_ASSIGN(std::string text, config_text(file));
-    const std::string name = answers.candidate.provider.name;
+    REPRISE_TRY(update_config(
+        file, [&answers](const std::string& text) { return with_answers(text, answers); }));
+    const std::string& name = answers.candidate.provider.name;
+    context_->console().notice(
+        cat("saved in ", context_->config().short_path(file.string()),
+            "; `reprise` starts a chat with ",
+            answers.model.empty() ? name : cat(answers.model, " of ", name)));
+    return Exit::success;
+  }
+
+  // The text of the settings file with the answers.
+  static Result<std::string> with_answers(std::string text, const Answers& answers) {
+    const std::string& name = answers.candidate.provider.name;
     const auto set = [&](const std::string& key, const std::string& value) -> Result<> {
       if (value.empty()) {
         return {};
@@ -308,12 +319,7 @@ class Setup final : public Command {
     REPRISE_TRY(set(section + "base_url", answers.candidate.base_url));
     REPRISE_TRY(set(section + "env_key", is_default ? "" : answers.env_key));
     REPRISE_TRY(set(section + "key_command", answers.key_command));
-    REPRISE_TRY(write_config(file, text));
-    context_->console().notice(
-        cat("saved in ", context_->config().short_path(file.string()),
-            "; `reprise` starts a chat with ",
-            answers.model.empty() ? name : cat(answers.model, " of ", name)));
-    return Exit::success;
+    return text;
   }
 
   Context* context_ = nullptr;

@@ -3,6 +3,7 @@
 // Reads and writes settings files; see settings.h for the meaning of the settings.
 
 #include <filesystem>  // IWYU pragma: export
+#include <functional>  // IWYU pragma: export
 
 #include "cli/process/process.h"    // IWYU pragma: export
 #include "cli/settings/settings.h"  // IWYU pragma: export
@@ -65,7 +66,10 @@ Result<> check_config(std::string_view text, std::string_view file);
 // The text of a settings file; "" if there is none.
 Result<std::string> config_text(const std::filesystem::path& file);
 
-// Replaces the user's settings file if the text is valid; private, as it may contain secrets.
-Result<> write_config(const std::filesystem::path& file, std::string_view text);
+// Changes the user's settings file; a lock file beside it makes processes take turns. `change`
+// receives the text, "" if there is no file, and returns the new one. If it differs and is valid,
+// it replaces the file; private, as it may contain secrets.
+using ConfigChange = std::function<Result<std::string>(const std::string& text)>;
+Result<> update_config(const std::filesystem::path& file, const ConfigChange& change);
 
 }  // namespace reprise::cli

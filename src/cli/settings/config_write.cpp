@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 
 #include "base/file.h"
 #include "base/json_write.h"
+#include "base/lock_file.h"
 #include "base/text.h"
 #include "cli/settings/config.h"
 #include "cli/settings/config_values.h"
@@ -138,6 +140,7 @@ Result<> read(std::string_view text, std::string_view file, LoadedSettings& out)
   return read_config(table, ConfigValues(std::string(file), FileRank::user, out));
 }
 
+constexpr std::chrono::seconds kConfigLockTimeout{5};
 constexpr std::string_view kByHand = "cannot change that line; use `reprise config edit`";
 
 }  // namespace
@@ -192,9 +195,17 @@ Result<std::string> config_text(const std::filesystem::path& file) {
   return std::move(text).value_or("");
 }
 
-Result<> write_config(const std::filesystem::path& file, std::string_view text) {
-  REPRISE_TRY(check_config(text, file.string()));
+Result<> update_config(const std::filesystem::path& file, const ConfigChange& change) {
   REPRISE_TRY(make_private_folders(folder_of(file)));
+  REPRISE_ASSIGN(const auto lock, LockFile::open(cat(file.native(), ".lock")));
+  REPRISE_ASSIGN(const LockFile::Hold hold,
+                 lock->acquire(std::chrono::steady_clock::now() + kConfigLockTimeout));
+  REPRISE_ASSIGN(const std::string before, config_text(file));
+  REPRISE_ASSIGN(const std::string text, change(before));
+  if (text == before) {
+    return {};
+  }
+  REPRISE_TRY(check_config(text, file.string()));
   return replace_file(file, text, [](const std::filesystem::path& temporary) -> Result<> {
     return ::chmod(temporary.c_str(), 0600) == 0
                ? Result<>()
