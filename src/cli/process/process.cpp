@@ -11,6 +11,8 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <mutex>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -24,6 +26,16 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 32 << 10;
 constexpr int kColumnsDefault = 80;
+
+struct InterruptToken {
+  std::mutex mutex;
+  std::stop_token token;
+};
+
+InterruptToken& shared_interrupt_token() {
+  static InterruptToken shared;
+  return shared;
+}
 
 }  // namespace
 
@@ -111,6 +123,18 @@ int Output::columns() const {
 std::size_t Output::text_columns() const {
   return is_terminal() ? static_cast<std::size_t>(columns())
                        : std::numeric_limits<std::size_t>::max();
+}
+
+std::stop_token interrupt_token() {
+  InterruptToken& shared = shared_interrupt_token();
+  const std::lock_guard lock(shared.mutex);
+  return shared.token;
+}
+
+void set_interrupt_token(std::stop_token token) {
+  InterruptToken& shared = shared_interrupt_token();
+  const std::lock_guard lock(shared.mutex);
+  shared.token = std::move(token);
 }
 
 void use_utf8_locale() {

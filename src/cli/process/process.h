@@ -4,7 +4,8 @@
 
 #include <map>
 #include <optional>  // IWYU pragma: export
-#include <string>    // IWYU pragma: export
+#include <stop_token>
+#include <string>  // IWYU pragma: export
 #include <string_view>
 
 #include "reprise/error.h"
@@ -63,6 +64,11 @@ class Output {
   bool is_pipe_broken_ = false;
   bool terminal_;
 };
+
+// The stop token of the program's Interrupts (program/interrupts.h), for code that gets none; never
+// stopped while there are no Interrupts. Thread-safe.
+std::stop_token interrupt_token();
+void set_interrupt_token(std::stop_token token);
 
 // Lets libraries show letters beyond ASCII on the terminal, also without a UTF-8 locale. Only one
 // thread may use the locale.

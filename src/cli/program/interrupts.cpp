@@ -55,6 +55,7 @@ class Interrupts::Impl {
     times = 0;
     times_max = signals_max;
     wake_fd = pipe_[1];
+    set_interrupt_token(source_.get_token());
     watcher_ = std::thread([this] { watch(); });
     struct sigaction action{};
     action.sa_handler = on_signal;
@@ -69,6 +70,7 @@ class Interrupts::Impl {
     if (!watcher_.joinable()) {
       return;
     }
+    set_interrupt_token({});
     for (std::size_t i = 0; installed_ && i < kSignals.size(); ++i) {
       ::sigaction(kSignals.at(i), &before_.at(i), nullptr);
     }
@@ -92,6 +94,7 @@ class Interrupts::Impl {
     received = 0;
     times = 0;
     source_ = std::stop_source();
+    set_interrupt_token(source_.get_token());
   }
 
  private:
