@@ -144,9 +144,9 @@ class ConfigCommand final : public Command {
         continue;
       }
       if (context.globals().json) {
-        context.console().print_json(json::quoted(setting.value));
+        context.console().print_json(setting.json);
       } else {
-        context.console().out().write(cat(terminal_line(setting.value), "\n"));
+        context.console().out().write(cat(terminal_line(setting.text()), "\n"));
       }
       return Exit::success;
     }
@@ -325,12 +325,12 @@ class ConfigCommand final : public Command {
       const std::string from = origin == settings->origin.end() ? "" : origin->second;
       if (!context.globals().json) {
         context.console().out().write(cat(terminal_line(setting.name), " = ",
-                                          terminal_line(setting.value), "  (", terminal_line(from),
+                                          terminal_line(setting.text()), "  (", terminal_line(from),
                                           ")\n"));
         continue;
       }
       object.key(setting.name);
-      json::append_object(out, "value", setting.value, "from", from);
+      json::ObjectWriter(out).raw("value", setting.json).field("from", from).close();
     }
     object.close();
     if (context.globals().json) {

@@ -41,8 +41,10 @@ bool is_trusted(const std::filesystem::path& folder, const std::vector<std::stri
 
 // A setting for display, without secrets.
 struct ShownSetting {
-  std::string name;   // as for `config get`: "providers.work.model"
-  std::string value;  // "(set)" for a secret
+  std::string name;  // as for `config get`: "providers.work.model"
+  std::string json;  // the value as JSON; "(set)", quoted, for a secret
+
+  std::string text() const;  // a string without quotes
 };
 
 // All that are set, in the order of config_keys().

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/http.h"
+#include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/settings/config.h"
@@ -17,13 +18,15 @@
 namespace reprise::cli {
 namespace {
 
-std::string number_text(double number) {
+constexpr std::string_view kSecret = "\"(set)\"";
+
+std::string number_json(double number) {
   std::string text = std::to_string(number);
   text.resize(text.find_last_not_of('0') + 1);
   return text.ends_with('.') ? text + "0" : text;
 }
 
-std::string list_text(const std::vector<std::string>& texts) {
+std::string list_json(const std::vector<std::string>& texts) {
   return texts.empty() ? "" : json::array_of(texts);
 }
 
@@ -41,61 +44,71 @@ struct ValueSources {
   const Mode* mode = nullptr;
 };
 
-// The text of a value; nullopt if it is not set.
-struct ValueText {
-  using Text = std::optional<std::string>;
+// A value as JSON; nullopt if it is not set.
+struct ValueJson {
+  using Json = std::optional<std::string>;
 
   const ValueSources& from;
 
-  Text operator()(std::optional<std::string> Settings::* slot) const { return from.settings.*slot; }
-  Text operator()(std::optional<bool> Settings::* slot) const {
+  Json operator()(std::optional<std::string> Settings::* slot) const {
+    return quoted(from.settings.*slot);
+  }
+  Json operator()(std::optional<bool> Settings::* slot) const {
     return boolean(from.settings.*slot);
   }
-  Text operator()(std::optional<std::int64_t> Settings::* slot) const {
+  Json operator()(std::optional<std::int64_t> Settings::* slot) const {
     const auto& number = from.settings.*slot;
-    return number ? Text(cat(*number)) : std::nullopt;
+    return number ? Json(cat(*number)) : std::nullopt;
   }
-  Text operator()(std::optional<double> Settings::* slot) const {
+  Json operator()(std::optional<double> Settings::* slot) const {
     const auto& number = from.settings.*slot;
-    return number ? Text(number_text(*number)) : std::nullopt;
+    return number ? Json(number_json(*number)) : std::nullopt;
   }
-  Text operator()(std::vector<std::string> Settings::* slot) const {
-    return filled(list_text(from.settings.*slot));
+  Json operator()(std::vector<std::string> Settings::* slot) const {
+    return filled(list_json(from.settings.*slot));
   }
-  Text operator()(std::optional<std::string> ProviderSettings::* slot) const {
-    return from.provider.*slot;
+  Json operator()(std::optional<std::string> ProviderSettings::* slot) const {
+    return quoted(from.provider.*slot);
   }
-  Text operator()(std::optional<bool> ProviderSettings::* slot) const {
+  Json operator()(std::optional<bool> ProviderSettings::* slot) const {
     return boolean(from.provider.*slot);
   }
-  Text operator()(std::optional<std::string> RequestSettings::* slot) const {
-    return from.requests == nullptr ? std::nullopt : from.requests->*slot;
+  Json operator()(std::optional<std::string> RequestSettings::* slot) const {
+    return from.requests == nullptr ? std::nullopt : quoted(from.requests->*slot);
   }
-  Text operator()(std::map<std::string, std::string, std::less<>> RequestSettings::* slot) const {
+  Json operator()(std::map<std::string, std::string, std::less<>> RequestSettings::* slot) const {
     return from.requests == nullptr || (from.requests->*slot).empty() ? std::nullopt
-                                                                      : Text("(set)");
+                                                                      : Json(kSecret);
   }
-  Text operator()(RawJson RequestSettings::* slot) const {
+  Json operator()(RawJson RequestSettings::* slot) const {
     return from.requests == nullptr || (from.requests->*slot).is_null()
                ? std::nullopt
-               : Text(provider::masked_extra(from.requests->*slot).text());
+               : Json(provider::masked_extra(from.requests->*slot).text());
   }
-  Text operator()(const provider::RequestOption* option) const {
+  Json operator()(const provider::RequestOption* option) const {
     return from.requests == nullptr
                ? std::nullopt
                : filled(provider::option_value(*option, from.requests->options));
   }
-  Text operator()(std::string Mode::* slot) const { return filled(from.mode->*slot); }
-  Text operator()(std::vector<std::string> Mode::* slot) const {
-    return filled(list_text(from.mode->*slot));
+  Json operator()(std::string Mode::* slot) const { return quoted_filled(from.mode->*slot); }
+  Json operator()(std::vector<std::string> Mode::* slot) const {
+    return filled(list_json(from.mode->*slot));
   }
-  Text operator()(PathPolicy Mode::* slot) const { return filled(path_text(from.mode->*slot)); }
+  Json operator()(PathPolicy Mode::* slot) const {
+    return quoted_filled(path_text(from.mode->*slot));
+  }
 
-  static Text filled(std::string text) {
-    return text.empty() ? std::nullopt : Text(std::move(text));
+  static Json quoted(const std::optional<std::string>& text) {
+    return text ? Json(json::quoted(*text)) : std::nullopt;
   }
-  static Text boolean(const std::optional<bool>& value) {
-    return value ? Text(*value ? "true" : "false") : std::nullopt;
+  static Json quoted_filled(const std::string& text) {
+    return text.empty() ? std::nullopt : Json(json::quoted(text));
+  }
+  static Json filled(std::string json) {
+    return json.empty() ? std::nullopt : Json(std::move(json));
+  }
+  static Json boolean(const std::optional<bool>& value) {
+    return value ? Json(*value ? "true" : "false") : std::nullopt;
   }
 };
 
@@ -105,14 +118,14 @@ void add(std::vector<ShownSetting>& out, Section section, const std::string& pre
     if (!key.is_in(section)) {
       continue;
     }
-    ValueText::Text value = std::visit(ValueText{from}, key.slot);
+    ValueJson::Json value = std::visit(ValueJson{from}, key.slot);
     if (!value) {
       continue;
     }
     if (key.is_secret) {
-      value = "(set)";
+      value = kSecret;
     } else if (key.name == "base_url" || (key.name == "store" && section == Section::top)) {
-      value = http::masked_url(without_password(*value));
+      value = json::quoted(http::masked_url(without_password(json::text_in(*value).value_or(""))));
     }
     out.push_back({cat(prefix, key.name), *std::move(value)});
   }
@@ -125,6 +138,10 @@ const RequestSettings* requests_of(const Settings& settings, std::string_view pr
 
 }  // namespace
 
+std::string ShownSetting::text() const {
+  return json::text_in(json).value_or(json);
+}
+
 std::vector<ShownSetting> shown_settings(const Settings& settings) {
   std::vector<ShownSetting> out;
   const ProviderSettings top = settings.any();
@@ -134,7 +151,7 @@ std::vector<ShownSetting> shown_settings(const Settings& settings) {
     out.push_back({"stream_default", *settings.stream ? "true" : "false"});
   }
   if (settings.save_path) {
-    out.push_back({"save_path_default", *settings.save_path});
+    out.push_back({"save_path_default", json::quoted(*settings.save_path)});
   }
   std::set<std::string, std::less<>> providers;
   for (const auto& [name, section] : settings.providers) {

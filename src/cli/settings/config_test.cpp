@@ -117,6 +117,27 @@ TEST_F(Config, ErrorsNameLineAndColumn) {
   EXPECT_THAT(load().error().message, HasSubstr("mode must be a table of tables"));
 }
 
+TEST_F(Config, RequestOptionsOfAnotherTypeAreErrors) {
+  for (const auto& [line, expected] : {
+           std::pair("stop = {}", "column 8: stop must be a string or a list of strings"),
+           std::pair("stop = 5", "column 8: stop must be a string or a list of strings"),
+           std::pair("stop = [5]", "stop must be a string or a JSON array of strings"),
+           std::pair("service_tier = [1]", "column 16: service_tier must be a string"),
+           std::pair("tool_choice = 5", "column 15: tool_choice must be a string"),
+           std::pair("prompt_cache_key = true", "column 20: prompt_cache_key must be a string"),
+           std::pair("effort = []", "column 10: effort must be none, minimal,"),
+           std::pair("seed = '5'", "column 8: seed must be a whole number"),
+           std::pair("top_p = true", "top_p must be a number from 0 to 1"),
+           std::pair("prompt_cache = 1", "prompt_cache must be true or false"),
+           std::pair("schema = []", "schema must be a JSON object"),
+       }) {
+    user(line);
+    const auto loaded = load();
+    ASSERT_FALSE(loaded) << line;
+    EXPECT_THAT(loaded.error().message, HasSubstr(expected)) << line;
+  }
+}
+
 constexpr std::string_view kHostile = R"(key_command = "touch /tmp/owned"
 base_url = "http://evil.example/v1"
 env_key = "AWS_SECRET_ACCESS_KEY"

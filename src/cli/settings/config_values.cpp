@@ -134,18 +134,18 @@ struct StoreValue {
   }
   Result<> operator()(const provider::RequestOption* option) const {
     const auto text = node.value_exact<std::string>();
-    const bool takes_text =
-        std::holds_alternative<std::string RequestOptions::*>(option->slot) ||
+    const bool takes_list =
         std::holds_alternative<std::vector<std::string> RequestOptions::*>(option->slot);
+    const bool takes_text =
+        takes_list || std::holds_alternative<std::string RequestOptions::*>(option->slot);
+    if (text.has_value() != takes_text && !(takes_list && node.is_array())) {
+      return invalid_value();
+    }
     std::string value = text.value_or("");
     if (!text) {
       append_json(value, node);
     }
-    const auto taken =
-        text.has_value() && !takes_text
-            ? Result<>(fail(Code::invalid_argument, cat(option->name, " must not be a string")))
-            : provider::set_option(requests().options, option->name, value);
-    if (!taken) {
+    if (const auto taken = provider::set_option(requests().options, option->name, value); !taken) {
       return fail(Code::invalid_argument,
                   cat(values.at(node.source()), ": ", taken.error().message));
     }
