@@ -189,8 +189,8 @@ constexpr CommandEntry kCommands[] = {
     {.name = "clear",
      .group = CommandGroup::remove,
      .summary = "move all sessions of this folder to the trash",
-     .description = "A session whose answer is still running is skipped. In a chatdir: store only "
-                    "the archived sessions are removed.",
+     .description = "A session whose answer is still running is skipped. In a chatdir: store, only "
+                    "archived sessions are cleared, a single one without a question.",
      .examples = "reprise clear\n"
                  "reprise clear --all --yes",
      .make = make_clear},
