@@ -92,6 +92,7 @@ std::vector<Document> documents() {
       {"ask-error", {"ask", "--new", "--provider", "nobody", "hello"}},
       {"doctor", {"doctor", "-v"}, true},
       {"config-set", {"config", "set", "seed", "1"}},
+      {"config-trust", {"config", "trust"}},
   };
 }
 
