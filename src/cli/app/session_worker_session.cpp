@@ -14,7 +14,6 @@
 #include "cli/settings/settings.h"
 #include "model/attachment.h"
 #include "provider/model_list.h"
-#include "session/outbox.h"
 #include "session/session_config.h"
 
 namespace reprise::cli::app {
@@ -78,34 +77,6 @@ void SessionWorker::refuse_turn(const Ask& ask, const Error& error) {
   }
   announce(Announcement::Kind::warning, cat("the message is not sent: ", error.message));
   parts_.events.post(NotSent{.tab = ask.tab, .text = ask.text, .files = ask.attached.files});
-}
-
-Result<> SessionWorker::post_history(TabId tab, LiveSession& live, bool by_others) {
-  TabChanged changed{.tab = tab, .metadata = live.metadata(), .by_others = by_others};
-  if (live.session().store() == nullptr) {
-    parts_.events.post(std::move(changed));
-    return {};
-  }
-  REPRISE_ASSIGN(HistoryPart part, read_history(live.session(), Seq{changed.metadata.messages}));
-  changed.history_changed = true;
-  changed.entries = std::move(part.entries);
-  changed.oldest = part.oldest;
-  changed.last_input = part.last_input;
-  changed.counted_requests = std::move(part.counted_requests);
-  parts_.events.post(std::move(changed));
-  return {};
-}
-
-// A server is not asked again and again: it may be slow or away, and jobs would wait for it.
-Result<> SessionWorker::show_changes(TabId tab, LiveSession& live) {
-  ProgramConfig& config = live.session().context().config();
-  REPRISE_ASSIGN(const Settings* const settings, config.settings());
-  if (live.is_running() || has_jobs() || is_on_a_server(config.store_url(*settings)) ||
-      !live.has_other_messages()) {
-    return {};
-  }
-  announce(Announcement::Kind::status, "another program has changed this session");
-  return post_history(tab, live, true);
 }
 
 Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {

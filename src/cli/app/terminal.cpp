@@ -1,5 +1,6 @@
 #include "cli/app/terminal.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ namespace reprise::cli::app {
 namespace {
 
 constexpr int kEscapeDelayMs = 50;
+constexpr wint_t kCtrlC = 0x03;
 constexpr std::string_view kPasteMarksOn = "\x1b[?2004h";
 constexpr std::string_view kPasteMarksOff = "\x1b[?2004l";
 constexpr std::string_view kSaveTitle = "\x1b[22;2t";
@@ -32,6 +34,11 @@ constexpr std::string_view kRestoreTitle = "\x1b[23;2t";
 void write_raw(std::string_view bytes) {
   // If the terminal is gone, reading from it reports that.
   (void)!::write(STDOUT_FILENO, bytes.data(), bytes.size());
+}
+
+bool has_input() {
+  pollfd watched{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&watched, 1, 0) > 0;
 }
 
 attr_t attributes_of(const Style& style) {
@@ -164,6 +171,10 @@ void Terminal::close() {
   if (has_title_) {
     write_raw(kRestoreTitle);
   }
+  // Without an alternate screen, the shell continues in the last row.
+  (void)::wmove(::stdscr, ::getmaxy(::stdscr) - 1, 0);
+  (void)::wclrtoeol(::stdscr);
+  (void)::wrefresh(::stdscr);
   ::endwin();
 }
 
@@ -212,7 +223,7 @@ std::vector<Event> Terminal::read_keys() {
   std::vector<Event> out;
   KeyCollector& collector = keys_->collector;
   bool escape = false;
-  for (;;) {
+  for (bool is_first = true;; is_first = false) {
     wint_t code = 0;
     const int status = ::wget_wch(::stdscr, &code);
     if (status == ERR) {
@@ -224,6 +235,8 @@ std::vector<Event> Terminal::read_keys() {
       collector.key(name_of_mouse_event());
     } else if (status == KEY_CODE_YES) {
       collector.key(name_of_code(code), std::exchange(escape, false));
+    } else if (code == kCtrlC && collector.is_pasting() && is_first && !has_input()) {
+      collector.key(kPasteEnds);  // pressed because the end of the paste was lost
     } else if (code == 0x1B) {
       if (std::exchange(escape, true)) {
         collector.key("Esc");  // the second Esc may belong to the next key

@@ -86,6 +86,7 @@ class KeyCollector {
   // The rest of an unknown control sequence (ECMA-48, "CSI") is ignored: its key does nothing.
   void character(wchar_t character, bool after_escape);
   std::vector<Event> take();
+  bool is_pasting() const { return paste_.has_value(); }
 
  private:
   void text(std::string_view bytes);

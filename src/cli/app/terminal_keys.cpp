@@ -189,6 +189,9 @@ void KeyCollector::character(wchar_t character, bool after_escape) {
     key(name);
     return;
   }
+  if (character < L' ') {
+    return;  // a control key without a name
+  }
   std::string bytes;
   utf8::append(bytes, static_cast<char32_t>(character));
   text(bytes);

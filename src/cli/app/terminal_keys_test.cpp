@@ -31,6 +31,15 @@ TEST(KeyCollector, NamesControlKeysAndJoinsText) {
   EXPECT_EQ(words(collector), "aé[Enter][Ctrl-W][Backspace]");
 }
 
+TEST(KeyCollector, IgnoresControlKeysWithoutAName) {
+  KeyCollector collector;
+  characters(collector,
+             L"a\x1C\x1D"
+             L"b\x1F");
+  collector.character(L'\0', false);
+  EXPECT_EQ(words(collector), "ab");
+}
+
 TEST(KeyCollector, CollectsAPasteFromSeveralReads) {
   KeyCollector collector;
   collector.key(kPasteBegins);

@@ -1,4 +1,4 @@
-// Tests of a turn with tool calls: consent and usage.
+// Tests of turns: consent to tool calls, usage, how they end, and changes between them.
 
 #include <gtest/gtest.h>
 
@@ -155,6 +155,54 @@ TEST(Consent, NamesTheOriginOfTheTool) {
   enter(state, "/session new /b");
   update(state, ConsentRequest{{1}, 7, "Run todo_write {}?"});
   EXPECT_EQ(state.dialogs.front().question, "reprise: Run todo_write {}?");
+}
+
+TEST(Update, ChecksForOtherProgramsChanges) {
+  using std::chrono::milliseconds;
+  State state = open_state();
+  const auto checks = [&state](milliseconds later) {
+    return update(state, Ticked{state.now + later}).size();
+  };
+  EXPECT_EQ(only<CheckChanges>(update(state, Ticked{state.now + milliseconds(2000)})).tab,
+            state.tabs[0].id);
+  EXPECT_EQ(checks(milliseconds(1999)), 0U);
+  EXPECT_EQ(checks(milliseconds(1)), 1U);
+  state.tabs[0].top = Anchor{};  // earlier messages are being read
+  EXPECT_EQ(checks(milliseconds(2000)), 0U);
+  state.tabs[0].top.reset();
+  enter(state, "question");
+  EXPECT_EQ(checks(milliseconds(2000)), 0U);
+  // What was found meanwhile does not remove the question.
+  TabChanged changed{.tab = state.tabs[0].id, .metadata = {}, .by_others = true};
+  changed.history_changed = true;
+  update(state, changed);
+  EXPECT_NE(shown(state).find("question"), std::string::npos);
+  update(state, end_of(state));
+  EXPECT_EQ(checks(milliseconds(0)), 1U);
+  update(state, changed);
+  EXPECT_EQ(shown(state).find("question"), std::string::npos) << shown(state);
+}
+
+TEST(Update, StopsAnAnswerToAMessageSentAfterCtrlC) {
+  State state = open_state();
+  EXPECT_TRUE(key(state, "Ctrl-C").empty());
+  enter(state, "question");
+  EXPECT_EQ(only<StopTurn>(key(state, "Ctrl-C")).tab, state.tabs[0].id);
+}
+
+TEST(Update, ReportsQueuedQuestionsWhenQuitting) {
+  State state = open_state();
+  enter(state, "one");
+  enter(state, "two");
+  enter(state, "/quit");
+  TurnEnded end = end_of(state);
+  end.stopped = true;
+  state.tabs[0].phase = Tab::Phase::closing;
+  update(state, end);
+  update(state, AllClosed{});
+  ASSERT_FALSE(state.late_warnings.empty());
+  EXPECT_TRUE(state.late_warnings.back().starts_with("not sent: two"))
+      << state.late_warnings.back();
 }
 
 }  // namespace

@@ -14,18 +14,23 @@ class Handler {
   Handler(State& state, Effects& effects) : state_(state), effects_(effects) {}
 
   void operator()(const KeyPressed& key) {
+    if (key.name != "Ctrl-C") {
+      state_.stopped_at.reset();
+    }
     press(state_, key.name, effects_);
     state_.typed_at = state_.now;
   }
 
   void operator()(const Typed& typed) {
     const bool for_dialog = state_.dialog_has_keys();
+    state_.stopped_at.reset();
     state_.typed_at = state_.now;
     state_.status.clear();
     for_dialog ? type_in_dialog(state_, typed.text, effects_) : type_text(typed.text);
   }
 
   void operator()(const Pasted& paste) {
+    state_.stopped_at.reset();
     if (!state_.dialog_has_keys()) {
       state_.status.clear();
       type_text(paste.text, true);
@@ -38,7 +43,7 @@ class Handler {
   void operator()(const Ticked& tick) {
     state_.now = tick.now;
     answer_after_pause(state_, effects_);
-    check_changes();
+    check_changes(state_, effects_);
   }
   void operator()(const Signalled&) { leave(state_, ExitReason::signalled, effects_); }
 
@@ -125,26 +130,7 @@ class Handler {
     }
   }
 
-  void operator()(const TabChanged& changed) {
-    if (Tab* const tab = state_.find(changed.tab);
-        tab != nullptr && !(changed.by_others && tab->is_busy())) {
-      tab->metadata = changed.metadata;
-      if (changed.history_changed) {
-        // Keeps the command's output visible.
-        std::vector<Entry> entries = changed.entries;
-        if (!tab->entries.empty() && tab->entries.back().kind == Entry::Kind::notice) {
-          entries.push_back(tab->entries.back());
-        }
-        tab->entries = std::move(entries);
-        tab->oldest = changed.oldest;
-        tab->last_input = changed.last_input;
-        tab->counted_requests = changed.counted_requests;
-        tab->top.reset();
-        tab->found.reset();
-        tab->chosen.reset();
-      }
-    }
-  }
+  void operator()(const TabChanged& changed) { on_tab_changed(state_, changed); }
 
   void operator()(const ModelsListed& listed) { on_models(state_, listed, effects_); }
   void operator()(const FilesListed& listed) { on_files(state_, listed); }
@@ -235,6 +221,7 @@ class Handler {
 
   void operator()(const AllClosed& closed) {
     state_.saved = state_.saved && closed.saved;
+    report_unsent(state_);
     state_.over = true;
   }
 
@@ -255,19 +242,6 @@ class Handler {
   }
 
  private:
-  // A check also happens with keys, so that somebody who comes back sees what is there now. The
-  // transcript is not replaced while somebody reads or edits earlier messages in it.
-  void check_changes() {
-    constexpr std::chrono::seconds kInterval{2};
-    const Tab* const tab = state_.tab();
-    if (tab == nullptr || tab->phase != Tab::Phase::idle || tab->editing || tab->top ||
-        state_.now - state_.checked_at < kInterval) {
-      return;
-    }
-    state_.checked_at = state_.now;
-    effects_.emplace_back(CheckChanges{tab->id});
-  }
-
   void type_text(std::string_view text, bool pasted = false) {
     if (state_.picker) {
       type_in_picker(state_, text, effects_);

@@ -92,6 +92,12 @@ void show_tab(State& state, std::size_t index);
 void drop_tab(State& state, TabId id);
 // The same for a closed one, keeping its typed text.
 void on_tab_closed(State& state, TabId id);
+void on_tab_changed(State& state, const TabChanged& changed);
+// Requests a check for changes by other programs, also with keys, so that somebody who comes back
+// sees what is there now.
+void check_changes(State& state, Effects& effects);
+// Adds the messages in the inputs to the warnings that are shown at the end.
+void report_unsent(State& state);
 void close_tab(State& state, Tab& tab, Effects& effects);
 // Why the program exits: the user quit, pressed Ctrl-C twice, or a signal arrived (then the
 // sessions stay open in the store).

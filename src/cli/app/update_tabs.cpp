@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
@@ -117,6 +118,49 @@ void on_tab_closed(State& state, TabId id) {
   }
   for (std::string& text : late_warnings) {
     announce(state, state.tab(), Entry::Kind::warning, std::move(text));
+  }
+}
+
+void on_tab_changed(State& state, const TabChanged& changed) {
+  Tab* const tab = state.find(changed.tab);
+  if (tab == nullptr || (changed.by_others && tab->is_busy())) {
+    return;
+  }
+  tab->metadata = changed.metadata;
+  if (!changed.history_changed) {
+    return;
+  }
+  // Keeps the command's output visible.
+  std::vector<Entry> entries = changed.entries;
+  if (!tab->entries.empty() && tab->entries.back().kind == Entry::Kind::notice) {
+    entries.push_back(tab->entries.back());
+  }
+  tab->entries = std::move(entries);
+  tab->oldest = changed.oldest;
+  tab->last_input = changed.last_input;
+  tab->counted_requests = changed.counted_requests;
+  tab->top.reset();
+  tab->found.reset();
+  tab->chosen.reset();
+}
+
+// The transcript is not replaced while somebody reads or edits earlier messages in it.
+void check_changes(State& state, Effects& effects) {
+  constexpr std::chrono::seconds kInterval{2};
+  const Tab* const tab = state.tab();
+  if (tab == nullptr || tab->phase != Tab::Phase::idle || tab->editing || tab->top ||
+      state.now - state.checked_at < kInterval) {
+    return;
+  }
+  state.checked_at = state.now;
+  effects.emplace_back(CheckChanges{tab->id});
+}
+
+void report_unsent(State& state) {
+  for (const Tab& tab : state.tabs) {
+    if (const std::string text = tab.input.unfolded_text(); !trimmed(text).empty()) {
+      state.late_warnings.push_back(cat("not sent: ", terminal_line(text)));
+    }
   }
 }
 

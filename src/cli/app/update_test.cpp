@@ -8,10 +8,6 @@
 namespace reprise::cli::app {
 namespace {
 
-TurnEnded end_of(const State& state) {
-  return {.tab = state.tabs[state.current].id, .metadata = state.tabs[state.current].metadata};
-}
-
 TEST(Update, OpensANewSessionIfThereIsNone) {
   State state = empty_state();
   EXPECT_TRUE(std::holds_alternative<FindNewest>(begin(state, {}).front()));
@@ -82,32 +78,6 @@ TEST(Update, QuitsAtTheSecondCtrlCWithinTwoSeconds) {
   update(state, AllClosed{});
   EXPECT_TRUE(state.over);
   EXPECT_TRUE(state.interrupted);
-}
-
-TEST(Update, ChecksForOtherProgramsChanges) {
-  using std::chrono::milliseconds;
-  State state = open_state();
-  const auto checks = [&state](milliseconds later) {
-    return update(state, Ticked{state.now + later}).size();
-  };
-  EXPECT_EQ(only<CheckChanges>(update(state, Ticked{state.now + milliseconds(2000)})).tab,
-            state.tabs[0].id);
-  EXPECT_EQ(checks(milliseconds(1999)), 0U);
-  EXPECT_EQ(checks(milliseconds(1)), 1U);
-  state.tabs[0].top = Anchor{};  // earlier messages are being read
-  EXPECT_EQ(checks(milliseconds(2000)), 0U);
-  state.tabs[0].top.reset();
-  enter(state, "question");
-  EXPECT_EQ(checks(milliseconds(2000)), 0U);
-  // What was found meanwhile does not remove the question.
-  TabChanged changed{.tab = state.tabs[0].id, .metadata = {}, .by_others = true};
-  changed.history_changed = true;
-  update(state, changed);
-  EXPECT_NE(shown(state).find("question"), std::string::npos);
-  update(state, end_of(state));
-  EXPECT_EQ(checks(milliseconds(0)), 1U);
-  update(state, changed);
-  EXPECT_EQ(shown(state).find("question"), std::string::npos) << shown(state);
 }
 
 TEST(Update, OpensNothingWhileQuitting) {

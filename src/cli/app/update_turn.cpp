@@ -218,7 +218,7 @@ void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects
   state.saved = state.saved && turn.saved;
   tab.metadata = turn.metadata;
   if (tab.phase == Tab::Phase::closing) {
-    return;
+    return unqueue_questions(tab);
   }
   tab.phase = Tab::Phase::idle;
   if (&tab == state.tab()) {

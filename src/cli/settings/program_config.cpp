@@ -43,6 +43,7 @@ const std::filesystem::path& ProgramConfig::working_dir() {
     working_dir_ = std::filesystem::current_path(error);
     if (error) {
       working_dir_ = "/";
+      is_folder_gone_ = true;
     }
   }
   return working_dir_;
@@ -105,6 +106,10 @@ Result<> ProgramConfig::check_home() const {
 Result<const Settings*> ProgramConfig::settings() {
   if (!settings_) {
     REPRISE_TRY(check_home());
+    (void)working_dir();
+    if (is_folder_gone_) {
+      return fail(Code::not_found, "the current folder no longer exists: change to another one");
+    }
     REPRISE_ASSIGN(LoadedSettings loaded, load_settings(sources(), environment_));
     settings_ = std::move(loaded.settings);
     for (const std::string& warning : loaded.warnings) {

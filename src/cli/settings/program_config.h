@@ -52,7 +52,8 @@ class ProgramConfig {
   // For messages that could not be sent to a server.
   std::filesystem::path outbox_folder() const { return state_folder() / "spill"; }
 
-  // not_found if the home folder is unknown; then settings() returns that error.
+  // not_found if the home folder is unknown; then settings() returns that error, as it does if the
+  // current folder no longer exists.
   Result<> check_home() const;
   ConfigSources sources();
   // Warns about problems of a file once.
@@ -84,6 +85,7 @@ class ProgramConfig {
   ProgramConfig* parent_ = nullptr;
   bool same_store_ = false;
   std::filesystem::path working_dir_;
+  bool is_folder_gone_ = false;
   std::optional<Settings> settings_;
 };
 

@@ -114,6 +114,7 @@ void show_match(State& state, Tab& tab, std::optional<Anchor> at, bool up, Effec
     tab.found = at;
     // Leaves some lines above it.
     tab.top = at;
+    tab.scrolled = true;
     scroll(tab, -static_cast<std::ptrdiff_t>(frame.transcript_rows / 3), frame.transcript_rows,
            frame.transcript_columns, state.now);
     return;

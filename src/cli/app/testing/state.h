@@ -68,4 +68,9 @@ EffectType only(const Effects& effects) {
   return found == nullptr ? EffectType{} : *found;
 }
 
+// The end of the shown tab's turn.
+inline TurnEnded end_of(const State& state) {
+  return {.tab = state.tabs[state.current].id, .metadata = state.tabs[state.current].metadata};
+}
+
 }  // namespace reprise::cli::app
