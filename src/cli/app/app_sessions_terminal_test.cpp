@@ -108,14 +108,20 @@ TEST_F(AppSessionsTerminalTest, ShowsWhatAnotherProgramAdds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(2100));  // the interval of checks
   type("x");
   await("other-words");
-  type("\x15third-words\r");
+  // Also what was added just before a turn of its own.
+  type("\x15third-words");
+  printed("ask --provider echo -c fourth-words");
+  type("\r");
   await("third-words");
   await("third-words");
   await("now");
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  type("x\x15");
+  await("fourth-words");
   type("\x04");
   EXPECT_EQ(end(), 0);
   const std::string shown = printed("show last --json");
-  EXPECT_NE(shown.find(R"("messages":6)"), std::string::npos) << shown;
+  EXPECT_NE(shown.find(R"("messages":8)"), std::string::npos) << shown;
 }
 
 TEST_F(AppSessionsTerminalTest, ReplacesTheLastQuestion) {

@@ -49,6 +49,7 @@ class EventObserver final : public TurnObserver {
     }
   }
   void on_message(const Message& stored) override {
+    first_ = first_.value_or(stored.seq);
     session_.publish();
     if (stored.role != role::kAssistant) {
       return;
@@ -67,12 +68,16 @@ class EventObserver final : public TurnObserver {
     events_.post(Announcement{Announcement::Kind::warning, tab_, std::string(text)});
   }
 
+  // The position of the first answer.
+  std::optional<Seq> first() const { return first_; }
+
  private:
   TabId tab_;
   EventQueue& events_;
   ChatSession& session_;
   std::function<std::vector<Todo>()> todos_;
   std::set<std::string> todo_calls_;
+  std::optional<Seq> first_;
 };
 
 }  // namespace
@@ -157,7 +162,7 @@ TabMetadata LiveSession::metadata() {
   notice_removal(current.info);
   {
     const std::lock_guard lock(mutex_);
-    shown_ = {current.info.head, current.info.updated_at};
+    read_ = {current.info.head, current.info.updated_at};
   }
   TabMetadata metadata = constant_;
   metadata.id = current.info.id.str();
@@ -170,6 +175,11 @@ TabMetadata LiveSession::metadata() {
   metadata.usage = current.usage;
   metadata.todos = todos();
   return metadata;
+}
+
+void LiveSession::mark_shown() {
+  const std::lock_guard lock(mutex_);
+  shown_ = read_;
 }
 
 bool LiveSession::has_other_messages() {
@@ -205,15 +215,21 @@ void LiveSession::run(Turn turn, std::string question) {
     if (outcome && first_turn_.answer.empty() && !question.empty()) {
       first_turn_ = {.question = question, .answer = plain_text(outcome->answer)};
     }
-    report(outcome, stop.stop_requested());
+    report(outcome, observer.first(), stop.stop_requested());
   });
 }
 
-void LiveSession::report(const Result<Outcome>& outcome, bool stopped) {
+void LiveSession::report(const Result<Outcome>& outcome, std::optional<Seq> first, bool stopped) {
   if (outcome) {
     last_saved_ = outcome->saved;
   }
   TurnEnded ended{.tab = parts_.tab, .metadata = metadata(), .stopped = stopped};
+  {
+    // The first answer follows the question, unless there are another program's messages before
+    // them, which are not shown yet.
+    const std::lock_guard lock(mutex_);
+    shown_ = !first || *first <= shown_.first.next() ? read_ : shown_;
+  }
   if (!outcome) {
     ended.failure = outcome.error().message;
     ended.arrived = false;

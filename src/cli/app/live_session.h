@@ -59,7 +59,9 @@ class LiveSession {
 
   ChatSession& session() { return *session_; }
   TabMetadata metadata();
-  // Whether another program has added or replaced messages since the last metadata(). Must not be
+  // Call when the messages of the last metadata() are shown.
+  void mark_shown();
+  // Whether another program has added or replaced messages since the last mark_shown(). Must not be
   // called during a turn.
   bool has_other_messages();
   const std::string& folder() const { return constant_.folder; }
@@ -83,7 +85,8 @@ class LiveSession {
   const Exchange& first_exchange() const { return first_turn_; }
 
  private:
-  void report(const Result<Outcome>& outcome, bool stopped);
+  // `first` is the position of the turn's first answer.
+  void report(const Result<Outcome>& outcome, std::optional<Seq> first, bool stopped);
   // Tells the user once if another program has moved the session out of the lists.
   void notice_removal(const SessionInfo& info);
   std::vector<Todo> todos();
@@ -93,7 +96,8 @@ class LiveSession {
   std::unique_ptr<Context> own_context_;
   std::unique_ptr<ChatSession> session_;
   std::mutex mutex_;
-  std::pair<Seq, Time> shown_;  // the last metadata's head and time of activity
+  std::pair<Seq, Time> read_;   // head and time of activity of the last metadata
+  std::pair<Seq, Time> shown_;  // of what is shown
   std::stop_source stop_;       // for the running turn
   ToolConsents consents_;       // for the running turn
   bool stores_partials_ = false;

@@ -234,6 +234,7 @@ Result<> SessionWorker::begin_tab(TabId tab, Live live) {
     opened.prompts = last_prompts(*session.store(), session.current_session(), kPromptsMax)
                          .value_or(std::vector<std::string>{});
   }
+  live->mark_shown();
   {
     const std::lock_guard lock(mutex_);
     tabs_[tab] = std::move(live);
@@ -254,6 +255,7 @@ Result<> SessionWorker::post_history(TabId tab, LiveSession& live, bool by_other
   changed.oldest = part.oldest;
   changed.last_input = part.last_input;
   changed.counted_requests = std::move(part.counted_requests);
+  live.mark_shown();
   parts_.events.post(std::move(changed));
   return {};
 }
