@@ -44,14 +44,13 @@ Result<std::string> model_of_server(Context& context, const ProviderKind& kind,
   }
   REPRISE_ASSIGN(const auto provider, make_provider(choice.kind, choice.options));
   const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
-  if (!offered && offered.error().code == Code::timeout) {
-    return fail(Code::timeout, cat("no model is set, and ", http::host_of(url),
-                                   " did not list its models in time: name one with --model"));
-  }
   if (!offered || offered->empty()) {  // if it is unreachable, the request reports that
     std::string model_name = default_model(kind, dev, url, {});
     context.console().notice(cat("no model is set, and ", http::host_of(url),
-                                 " lists none: trying ", model_name, "; --model names another"));
+                                 !offered && offered.error().code == Code::timeout
+                                     ? " did not list its models in time: trying "
+                                     : " lists none: trying ",
+                                 model_name, "; --model names another"));
     return model_name;
   }
   std::string model = default_model(kind, dev, url, *offered);
