@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <stop_token>
 
+#include "base/assert.h"
 #include "base/encode.h"
 #include "base/text.h"
 #include "engine/blobs.h"
@@ -28,8 +30,8 @@ using engine::reduce;
 // The limit of messages in memory, per store: by number and by bytes of text.
 constexpr std::int64_t kBatch = 1000;
 constexpr std::int64_t kBatchBytes = 512 << 10;
-// The limit of blobs in the messages of a target that has none of its own; `sessions:` files have
-// at most 10 MiB.
+// The limit of blobs in the messages of a target that has none of its own, as they are stored
+// there; `sessions:` files have at most 10 MiB.
 constexpr std::int64_t kEmbeddedBytesMax = 8 << 20;
 constexpr std::size_t kNameMax = 100;
 constexpr std::string_view kStoringProvider = "openai-responses";
@@ -55,12 +57,15 @@ bool ends_stored_turn(const Message& message) {
 
 class Copy {
  public:
-  Copy(Source& source, Store& target, SessionId id, const CopyOptions& options)
+  // `embedded_bytes_max` limits the blobs in messages of a target without blobs.
+  Copy(Source& source, Store& target, SessionId id, const CopyOptions& options,
+       std::int64_t embedded_bytes_max)
       : source_(source),
         target_(target),
         id_(std::move(id)),
         capabilities_(target.capabilities()),
-        options_(options) {}
+        options_(options),
+        embedded_bytes_left_(embedded_bytes_max) {}
 
   Result<CopiedSession> run() {
     REPRISE_ASSIGN(SessionSnapshot snapshot, await_snapshot(source_, id_, options_.stop));
@@ -101,13 +106,12 @@ class Copy {
     return std::move(copied_);
   }
 
-  // Removes a session that this copy created and can never complete, as it exceeds a limit of the
-  // target. After other errors the copy can be resumed.
-  void remove_impossible(const Error& error) {
-    if (is_created_ && error.code == Code::unsupported && capabilities_.trash != nullptr) {
-      (void)capabilities_.trash->purge(id_);  // `error` is reported
-    }
+  // Removes the session from the target if this copy created it there.
+  Result<> undo_creation() {
+    return is_created_ && capabilities_.trash != nullptr ? capabilities_.trash->purge(id_)
+                                                         : Result<>();
   }
+  bool has_embedded() const { return has_embedded_; }
 
  private:
   // An unfinished answer whose process is gone is copied as an additional message.
@@ -156,8 +160,10 @@ class Copy {
 
   void put_blobs_inline(Message& message) {
     if (capabilities_.blobs == nullptr && capabilities_.blocks) {
-      embedded_bytes_left_ -= engine::put_blobs_inline(message, source_.capabilities().blob_reader,
-                                                       embedded_bytes_left_, losses_);
+      const std::int64_t bytes = engine::put_blobs_inline(
+          message, source_.capabilities().blob_reader, embedded_bytes_left_, losses_);
+      embedded_bytes_left_ -= bytes;
+      has_embedded_ = has_embedded_ || bytes > 0;
     }
   }
 
@@ -186,9 +192,6 @@ class Copy {
   Result<> messages(Seq source_head) {
     Seq at = shared_;
     Seq at_target = shared_target_;
-    if (at == Seq{}) {  // a failed attempt to share has read messages
-      embedded_bytes_left_ = kEmbeddedBytesMax;
-    }
     std::vector<Message> last;  // delayed by one batch: only the last one waits for the disk
     do {                        // at least once: all messages of a session may be damaged
       if (options_.stop.stop_requested()) {
@@ -240,8 +243,7 @@ class Copy {
       return Flow::proceed;
     }));
     for (std::size_t i = 0; i < count; ++i) {
-      Losses ignored;
-      if (i < existing.size() && reduce(existing[i], capabilities_, ignored) == batch[i]) {
+      if (i < existing.size() && is_same(existing[i], batch[i])) {
         continue;
       }
       const Seq differs = at_target.next(static_cast<std::int64_t>(i));
@@ -256,6 +258,21 @@ class Copy {
       return i;
     }
     return count;
+  }
+
+  // Blobs may be embedded in one of the messages only.
+  bool is_same(Message existing, const Message& source) const {
+    Losses ignored;
+    existing = reduce(std::move(existing), capabilities_, ignored);
+    if (existing == source || capabilities_.blobs != nullptr) {
+      return existing == source;
+    }
+    Message embedded = source;
+    for (Message* const message : {&existing, &embedded}) {
+      engine::put_blobs_inline(*message, source_.capabilities().blob_reader,
+                               std::numeric_limits<std::int64_t>::max(), ignored);
+    }
+    return existing == embedded;
   }
 
   bool has_grown(const Message& existing, const Message& source) const {
@@ -437,7 +454,8 @@ class Copy {
   bool is_as_imported_ = false;    // the target's messages are those of another tool's session
   bool is_created_ = false;        // by this copy
   bool has_started_ = false;       // created, but not yet synced
-  std::int64_t embedded_bytes_left_ = kEmbeddedBytesMax;
+  bool has_embedded_ = false;      // blobs in messages
+  std::int64_t embedded_bytes_left_;
   bool is_ahead_ = false;  // the target has messages that the source lacks
   CopiedSession copied_;
   Losses losses_;
@@ -464,12 +482,24 @@ std::string_view to_string(CopyOutcome outcome) {
 
 Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,
                                    const CopyOptions& options) {
-  Copy copy(source, target, id, options);
-  auto copied = copy.run();
-  if (!copied) {
-    copy.remove_impossible(copied.error());
+  for (const std::int64_t embedded_bytes_max : {kEmbeddedBytesMax, std::int64_t{0}}) {
+    Copy copy(source, target, id, options, embedded_bytes_max);
+    auto copied = copy.run();
+    // After other errors the copy can be resumed.
+    if (copied || copied.error().code != Code::unsupported) {
+      return copied;
+    }
+    // The session exceeds a limit of the target; without blobs in its messages it may not.
+    if (const auto undone = copy.undo_creation(); !undone) {
+      return fail(copied.error().code,
+                  cat(copied.error().message,
+                      "; the incomplete copy cannot be removed: ", undone.error().message));
+    }
+    if (!copy.has_embedded()) {
+      return copied;
+    }
   }
-  return copied;
+  REPRISE_ASSERT(false);  // the last copy embeds nothing
 }
 
 }  // namespace reprise

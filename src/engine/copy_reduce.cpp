@@ -155,7 +155,7 @@ Message reduce(Message message, const SourceCapabilities& capabilities, Losses& 
 std::int64_t put_blobs_inline(Message& message, BlobReader* blobs, std::int64_t bytes_max,
                               Losses& losses) {
   std::int64_t bytes_used = 0;
-  const auto with_bytes = [&](std::optional<BlobHash>& blob, const auto& put) {
+  const auto with_bytes = [&](std::optional<BlobHash>& blob, bool is_base64, const auto& put) {
     if (!blob) {
       return;
     }
@@ -163,24 +163,28 @@ std::int64_t put_blobs_inline(Message& message, BlobReader* blobs, std::int64_t 
                                         : read_blob(*blobs, *blob);
     if (!bytes) {
       losses.insert(cat("blob ", blob->str(), ": ", bytes.error().message));
-    } else if (bytes_used + std::ssize(*bytes) > bytes_max) {
+      return;
+    }
+    const std::int64_t size =
+        is_base64 ? (std::ssize(*bytes) + 2) / 3 * 4 : std::int64_t{std::ssize(*bytes)};
+    if (size > bytes_max - bytes_used) {
       losses.insert(cat("blob ", blob->str(), ": with its ", bytes->size(),
                         " bytes the session would be too large"));
-    } else {
-      bytes_used += std::ssize(*bytes);
-      put(*bytes);
-      blob.reset();
+      return;
     }
+    bytes_used += size;
+    put(*bytes);
+    blob.reset();
   };
   for (Block& block : message.blocks) {
     if (auto* const result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
-      with_bytes(result->blob, [result](std::string_view bytes) {
+      with_bytes(result->blob, false, [result](std::string_view bytes) {
         TextBlock text = text_block(bytes);
         result->text = std::move(text.text);
         std::ranges::move(text.extra, std::back_inserter(result->extra));
       });
     } else if (auto* const image = std::get_if<ImageBlock>(&block); image != nullptr) {
-      with_bytes(image->blob, [image](std::string_view bytes) {
+      with_bytes(image->blob, true, [image](std::string_view bytes) {
         image->url = cat("data:", image->media_type, ";base64,", base64_encode(bytes));
       });
     }

@@ -16,8 +16,8 @@ using Losses = std::set<std::string>;
 Session reduce(Session session, const SourceCapabilities& capabilities, Losses& losses);
 Message reduce(Message message, const SourceCapabilities& capabilities, Losses& losses);
 
-// Stores the bytes of blobs in the message itself, at most `bytes_max` of all; returns how many.
-// Other blobs, and those that cannot be read, are losses.
+// Stores blobs in the message itself, at most `bytes_max` bytes in the form that is stored (base64
+// for images); returns how many. Other blobs, and those that cannot be read, are losses.
 std::int64_t put_blobs_inline(Message& message, BlobReader* blobs, std::int64_t bytes_max,
                               Losses& losses);
 

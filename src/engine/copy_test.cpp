@@ -222,12 +222,12 @@ TEST_F(Copying, EmbedsBlobsInAStoreWithoutBlobs) {
         .media_type = "image/png", .blob = *blobs.put_blob(bytes), .url = {}, .extra = {}});
   };
   add_image("pixels");
-  add_image(std::string((8 << 20) + 1, 'x'));
+  add_image(std::string(6'300'000, 'x'));  // 8.4 million characters
   ASSERT_TRUE(source_->append(id_, {question}, {}));
   SmallStore target(std::move(target_), {});
   EXPECT_THAT(
       copy(target).losses,
-      testing::Contains(testing::HasSubstr("8388609 bytes the session would be too large")));
+      testing::Contains(testing::HasSubstr("6300000 bytes the session would be too large")));
   const auto messages = read_all(target, id_);
   ASSERT_TRUE(messages);
   const std::vector<Block>& blocks = messages->front().blocks;
@@ -236,6 +236,29 @@ TEST_F(Copying, EmbedsBlobsInAStoreWithoutBlobs) {
   EXPECT_EQ(std::get<ImageBlock>(blocks[2]).url, "data:image/png;base64,cGl4ZWxz");
   EXPECT_FALSE(std::get<ImageBlock>(blocks[2]).blob);
   EXPECT_TRUE(std::get<ImageBlock>(blocks[3]).blob);
+  EXPECT_EQ(copy(target).outcome, CopyOutcome::unchanged);
+}
+
+// As with a target that an earlier version copied to.
+TEST_F(Copying, LeavesOutBlobsWithWhichTheTargetWouldBeTooLarge) {
+  Message question = message(role::kUser, "look", 0);
+  question.blocks.emplace_back(
+      ImageBlock{.media_type = "image/png",
+                 .blob = *source_->capabilities().blobs->put_blob("pixels"),
+                 .url = {},
+                 .extra = {}});
+  ASSERT_TRUE(source_->append(id_, {question}, {}));
+  SmallStore target(std::move(target_), {});
+  target.fail_at(1, Code::unsupported);
+  const CopiedSession copied = copy(target);
+  EXPECT_EQ(copied.outcome, CopyOutcome::copied);
+  EXPECT_THAT(copied.losses, testing::Contains(testing::HasSubstr("too large")));
+  const auto messages = read_all(target, id_);
+  ASSERT_TRUE(messages);
+  EXPECT_TRUE(std::get<ImageBlock>(messages->front().blocks.back()).blob);
+  // It is the same message, and the session can be continued.
+  add(*source_, id_, 1, 2, "text ");
+  EXPECT_EQ(copy(target).outcome, CopyOutcome::continued);
   EXPECT_EQ(copy(target).outcome, CopyOutcome::unchanged);
 }
 

@@ -135,7 +135,7 @@ std::size_t word_begin(std::string_view text, std::size_t at, std::size_t limit)
 }
 
 bool is_blank(char c) {
-  return static_cast<unsigned char>(c) <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r');
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
 // Appends on one line, with runs of blanks collapsed.

@@ -49,8 +49,8 @@ std::string server_of_key(const ProviderSettings& key, const NamedProvider& prov
 }
 
 // Whether the request goes to the server of a provider with a name of its own.
-bool is_own_server(const Settings& settings, const NamedProvider& provider,
-                   const std::string& url) {
+bool goes_to_own_server(const Settings& settings, const NamedProvider& provider,
+                        const std::string& url) {
   if (provider.is_kind()) {
     return false;
   }
@@ -85,7 +85,7 @@ std::vector<SetKey> set_keys(const Settings& settings, const NamedProvider& prov
       keys.push_back({&top.own, server_of_key(top.own, *named), top.from});
     }
   }
-  if (!is_own_server(settings, provider, url)) {
+  if (!goes_to_own_server(settings, provider, url)) {
     keys.insert(keys.end(), others.begin(), others.end());
   }
   return keys;
