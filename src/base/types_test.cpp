@@ -20,6 +20,16 @@ TEST(Id, RejectsUnsafeFileNames) {
   EXPECT_TRUE(SessionId::parse(std::string(200, 'a')));
 }
 
+TEST(Money, SumsSaturate) {
+  Money sum = *Money::parse("9.1e9");
+  sum += sum;
+  EXPECT_EQ(sum.nanos, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(Money::parse(sum.str()), sum);
+  sum = *Money::parse("-9.1e9");
+  sum += sum;
+  EXPECT_EQ(sum.nanos, std::numeric_limits<std::int64_t>::min());
+}
+
 TEST(Money, ParsesExactly) {
   EXPECT_EQ(Money::parse("0.000105")->nanos, 105'000);
   EXPECT_EQ(Money::parse("1.05e-4")->nanos, 105'000);

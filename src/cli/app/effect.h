@@ -93,6 +93,7 @@ struct LoadOlder {
 // Shows what other programs have changed in the session.
 struct CheckChanges {
   TabId tab;
+  bool missed = false;  // changes found earlier could not be shown
 };
 struct AnswerConsent {
   TabId tab;

@@ -85,7 +85,7 @@ struct OlderLoaded {
 struct TabChanged {
   TabId tab;
   TabMetadata metadata;
-  bool by_others = false;        // by another program: ignored during a turn
+  bool by_others = false;        // by another program: not shown during a turn
   bool history_changed = false;  // `entries` replace the whole transcript
   std::vector<Entry> entries = {};
   Seq oldest = {};

@@ -171,7 +171,7 @@ struct SessionWorker::Performer {
     in_tab(request.tab, [&](LiveSession& live) { return worker.load_older(live, request); });
   }
   void operator()(const CheckChanges& request) {
-    in_tab(request.tab, [&](LiveSession& live) { return worker.show_changes(request.tab, live); });
+    in_tab(request.tab, [&](LiveSession& live) { return worker.show_changes(live, request); });
   }
   void operator()(const CloseAll& all) { worker.close_all(all.interrupted); }
   void operator()(const ListModels& request) { worker.list_models(request.tab); }

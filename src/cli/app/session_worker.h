@@ -93,7 +93,7 @@ class SessionWorker {
   Result<> list_files(LiveSession& live, const ListFiles& request);
   Result<> run_slash(LiveSession& live, const RunSlash& request);
   Result<> post_history(TabId tab, LiveSession& live, bool by_others = false);
-  Result<> show_changes(TabId tab, LiveSession& live);
+  Result<> show_changes(LiveSession& live, const CheckChanges& request);
   Result<> list_questions(LiveSession& live, const ListQuestions& request);
   Result<> save(LiveSession& live);
   Result<> load_older(LiveSession& live, const LoadOlder& request);

@@ -261,15 +261,15 @@ Result<> SessionWorker::post_history(TabId tab, LiveSession& live, bool by_other
 }
 
 // A server is not asked again and again: it may be slow or away, and jobs would wait for it.
-Result<> SessionWorker::show_changes(TabId tab, LiveSession& live) {
+Result<> SessionWorker::show_changes(LiveSession& live, const CheckChanges& request) {
   ProgramConfig& config = live.session().context().config();
   REPRISE_ASSIGN(const Settings* const settings, config.settings());
   if (live.is_running() || has_jobs() || is_on_a_server(config.store_url(*settings)) ||
-      !live.has_other_messages()) {
+      !(request.missed || live.has_other_messages())) {
     return {};
   }
   announce(Announcement::Kind::status, "another program has changed this session");
-  return post_history(tab, live, true);
+  return post_history(request.tab, live, true);
 }
 
 }  // namespace reprise::cli::app

@@ -43,6 +43,7 @@ struct Tab {
   bool unfolded = false;
   bool todos_hidden = false;
   bool unread = false;
+  bool missed_changes = false;  // of another program, found during a turn
   bool has_requested_models = false;
   TabMetadata metadata = {};
   std::vector<Entry> entries = {};

@@ -1,6 +1,7 @@
 // Tabs: opening, switching and closing.
 
 #include <algorithm>
+#include <utility>
 
 #include "base/terminal_text.h"
 #include "base/text.h"
@@ -123,7 +124,11 @@ void on_tab_closed(State& state, TabId id) {
 
 void on_tab_changed(State& state, const TabChanged& changed) {
   Tab* const tab = state.find(changed.tab);
-  if (tab == nullptr || (changed.by_others && tab->is_busy())) {
+  if (tab == nullptr) {
+    return;
+  }
+  if (changed.by_others && tab->is_busy()) {
+    tab->missed_changes = true;
     return;
   }
   tab->metadata = changed.metadata;
@@ -147,13 +152,14 @@ void on_tab_changed(State& state, const TabChanged& changed) {
 // The transcript is not replaced while somebody reads or edits earlier messages in it.
 void check_changes(State& state, Effects& effects) {
   constexpr std::chrono::seconds kInterval{2};
-  const Tab* const tab = state.tab();
+  Tab* const tab = state.tab();
   if (tab == nullptr || tab->phase != Tab::Phase::idle || tab->editing || tab->top ||
       state.now - state.checked_at < kInterval) {
     return;
   }
   state.checked_at = state.now;
-  effects.emplace_back(CheckChanges{tab->id});
+  effects.emplace_back(
+      CheckChanges{.tab = tab->id, .missed = std::exchange(tab->missed_changes, false)});
 }
 
 void report_unsent(State& state) {
