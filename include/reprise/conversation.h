@@ -111,6 +111,10 @@ class Conversation {
   // The session as of the last turn or change.
   const Session& session() const;
 
+  // The messages that only this object has, in order: those that the store has not accepted; without
+  // a store, or if it has no messages, all of this conversation. Not to be called during a turn.
+  std::vector<Message> unsaved_messages() const;
+
   // Stores a new session before its first message, for changes that need it in the store. Does
   // nothing if it is stored already, and in stores without messages, where a session is stored with
   // its first answer. These two may be called during a turn.

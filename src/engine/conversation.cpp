@@ -161,6 +161,7 @@ class Conversation::Impl {
   }
 
   const Session& session() const { return record_.session(); }
+  std::vector<Message> unsaved_messages() const { return record_.unsaved_messages(); }
   Result<> store_session() { return record_.store_session(); }
   bool is_session_stored() const { return record_.is_session_stored(); }
 
@@ -279,6 +280,10 @@ Result<std::string> Conversation::dry_run(std::vector<Block> blocks) {
 
 const Session& Conversation::session() const {
   return impl_->session();
+}
+
+std::vector<Message> Conversation::unsaved_messages() const {
+  return impl_->unsaved_messages();
 }
 
 Result<> Conversation::store_session() {

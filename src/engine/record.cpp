@@ -386,6 +386,17 @@ HistorySlice Record::slice() const {
           .refused = refused_questions(session_.extra)};
 }
 
+std::vector<Message> Record::unsaved_messages() const {
+  if (messages_ == nullptr) {
+    return memory_;
+  }
+  std::vector<Message> out;
+  for (const Batch& batch : pending_) {
+    out.insert(out.end(), batch.messages.begin(), batch.messages.end());
+  }
+  return out;
+}
+
 std::optional<OperationId> Record::answer() const {
   return pending_.empty() ? answer_ : std::nullopt;
 }

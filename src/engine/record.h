@@ -116,6 +116,8 @@ class Record {
   bool saved() const {
     return saved_ && pending_.empty() && (responses_ == nullptr || responses_->is_empty());
   }
+  // The messages that are in memory only, in order.
+  std::vector<Message> unsaved_messages() const;
   bool has_pending() const { return !pending_.empty(); }
   // Whether another process has settled the running answer. Reads the store if the lease may have
   // expired.

@@ -15,7 +15,7 @@ class MarkdownWriter final : public Writer {
   explicit MarkdownWriter(Job& job) : job_(job) {}
 
   Result<> begin() override {
-    return job_.output.write(transcript_head(job_.source, job_.session));
+    return job_.output.write(transcript_head(&job_.source, job_.session));
   }
 
   Result<> message(const Message& message) override {

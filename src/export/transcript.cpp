@@ -112,14 +112,14 @@ std::string with_heading(const Message& message, std::string_view note, Detail d
 
 }  // namespace
 
-std::string transcript_head(Source& source, const Session& session) {
+std::string transcript_head(Source* source, const Session& session) {
   const SessionInfo& info = session.info;
-  const std::string brief = unique_short_id(source, info.id).value_or(short_id(info.id));
   std::string out =
       cat("# ", info.title.empty() ? "(no title)" : terminal_line(info.title), "\n\n");
-  out += row("id", info.id.str());
-  if (brief != info.id.str()) {
-    out += row("short id", brief);
+  if (source != nullptr) {
+    out += row("id", info.id.str());
+    const std::string brief = unique_short_id(*source, info.id).value_or(short_id(info.id));
+    out += row("short id", brief == info.id.str() ? "" : brief);
   }
   out += row("state", is_interrupted(info) ? "interrupted" : to_string(info.state));
   out += row("mode", info.mode);
@@ -172,7 +172,7 @@ std::string transcript_end(const SessionSnapshot& now, const Message* last, Deta
   return now.answer ? with_heading(now.answer->message, unfinished_note(*now.answer), detail) : "";
 }
 
-Result<> write_transcript(Source& source, const Session& session,
+Result<> write_transcript(Source* source, const Session& session, std::vector<Message> unsaved,
                           const std::filesystem::path& named) {
   REPRISE_ASSIGN(const std::filesystem::path file, resolve_folder_of(named));
   auto opened = open_file(file, O_WRONLY | O_CREAT | O_EXCL);
@@ -182,20 +182,34 @@ Result<> write_transcript(Source& source, const Session& session,
   if (!opened) {
     return std::unexpected(std::move(opened).error());
   }
-  REPRISE_ASSIGN(const SessionSnapshot now, get_snapshot(source, session.info.id));
+  SessionSnapshot now{session};
+  if (source != nullptr) {
+    REPRISE_ASSIGN(now, get_snapshot(*source, session.info.id));
+  }
   std::string piece = transcript_head(source, now.session);
   std::optional<Message> last;
-  Result<> written;
-  REPRISE_TRY(source.read(session.info.id, now.range(), [&](Message&& message) {
+  const auto add = [&](Message message) -> Result<> {
+    piece += transcript_message(message, Detail::full);
     last = std::move(message);
-    piece += transcript_message(*last, Detail::full);
-    if (piece.size() >= kTranscriptPiece) {
-      written = write_all(opened->get(), std::exchange(piece, ""), file);
-    }
-    return written ? Flow::proceed : Flow::stop;
-  }));
+    return piece.size() < kTranscriptPiece
+               ? Result<>()
+               : write_all(opened->get(), std::exchange(piece, ""), file);
+  };
+  Result<> written;
+  if (source != nullptr) {
+    REPRISE_TRY(source->read(session.info.id, now.range(), [&](Message&& message) {
+      written = add(std::move(message));
+      return written ? Flow::proceed : Flow::stop;
+    }));
+  }
+  for (std::size_t i = 0; written && i < unsaved.size(); ++i) {
+    unsaved[i].seq = last ? last->seq.next() : Seq{0};
+    written = add(std::move(unsaved[i]));
+  }
   REPRISE_TRY(written);
-  piece += transcript_end(now, last ? &*last : nullptr, Detail::full);
+  if (unsaved.empty()) {
+    piece += transcript_end(now, last ? &*last : nullptr, Detail::full);
+  }
   REPRISE_TRY(write_all(opened->get(), piece, file));
   return opened->close(file);
 }

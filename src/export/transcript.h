@@ -14,7 +14,8 @@ enum class Detail : std::uint8_t { shortened, full };
 // The prompt history, for sessions whose messages are missing; "" if it is empty.
 std::string transcript_prompts(const std::vector<std::string>& newest_first);
 
-std::string transcript_head(Source& source, const Session& session);
+// Without a source, the session has no id that leads to it.
+std::string transcript_head(Source* source, const Session& session);
 // One block of a message.
 std::string transcript_block(const Block& block, Detail detail);
 std::string transcript_message(const Message& message, Detail detail);
@@ -27,8 +28,9 @@ inline constexpr std::string_view kNoAnswer = "(no answer)";
 // last answer is complete.
 std::string transcript_end(const SessionSnapshot& now, const Message* last, Detail detail);
 
-// Writes the whole transcript into a new file. conflict if it exists.
-Result<> write_transcript(Source& source, const Session& session,
+// Writes the whole transcript into a new file, with messages that are not in the source at the end.
+// A null source has no messages. conflict if the file exists.
+Result<> write_transcript(Source* source, const Session& session, std::vector<Message> unsaved,
                           const std::filesystem::path& named);
 
 }  // namespace reprise

@@ -190,7 +190,7 @@ class Show final : public Command {
     const std::unique_ptr<Pager> pager = this->pager(context);
     context.console().out().write(view
                                       ? view_head(session, brief_id(source, session.info.id), *view)
-                                      : transcript_head(source, session));
+                                      : transcript_head(&source, session));
     bool has_questions = false;
     ReadReport blobs;
     std::optional<Message> last;

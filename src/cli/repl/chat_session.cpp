@@ -345,11 +345,19 @@ Result<std::string> ChatSession::todo(const std::string& text) {
 }
 
 Result<std::string> ChatSession::save(const std::string& file) {
-  REPRISE_ASSIGN(Store* const store, saved_store("be written to a file"));
-  REPRISE_ASSIGN(const Session session, get(*store, id()));
+  std::vector<Message> unsaved = conversation().unsaved_messages();
+  Store* const store = is_saved() ? started_->store : nullptr;
+  if (store == nullptr && unsaved.empty()) {
+    return fail(Code::invalid_argument, "this session has no messages yet");
+  }
+  const bool is_incomplete = started_->store != nullptr && started_->store->capabilities().messages;
+  const std::string note =
+      is_incomplete && !unsaved.empty()
+          ? cat(", with ", counted(std::ssize(unsaved), "message"), " that the store does not have")
+          : "";
   const std::filesystem::path path = context_.config().path_named(file);
-  REPRISE_TRY(write_transcript(*store, session, path));
-  context_.console().notice(cat("wrote ", path.string()));
+  REPRISE_TRY(write_transcript(store, current_session(), std::move(unsaved), path));
+  context_.console().notice(cat("wrote ", path.string(), note));
   return std::string();
 }
 
