@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "base/utf8.h"
 
 namespace reprise {
@@ -209,6 +210,28 @@ std::string TerminalSanitizer::pass(std::string_view bytes) {
 
 std::string TerminalSanitizer::finish() {
   return terminal_text(std::exchange(pending_, {}));
+}
+
+std::string lower_case(std::string_view text) {
+  std::string out = ascii_lower(text);
+  for (std::size_t at = 0; at < out.size();) {
+    const auto bytes = static_cast<unsigned char>(out[at]) < 0x80U
+                           ? std::size_t{1}
+                           : utf8::valid_prefix(std::string_view(out).substr(at, 4));
+    if (bytes <= 1) {
+      ++at;
+      continue;
+    }
+    const utf8::Decoded upper = utf8::decode(std::string_view(out).substr(at, bytes));
+    std::string lower;
+    utf8::append(lower, static_cast<char32_t>(utf8proc_tolower(
+                            static_cast<utf8proc_int32_t>(upper.code_point))));
+    if (lower.size() == upper.bytes) {
+      out.replace(at, lower.size(), lower);
+    }
+    at += upper.bytes;
+  }
+  return out;
 }
 
 std::size_t first_grapheme(std::string_view text) {

@@ -40,6 +40,9 @@ class TerminalSanitizer {
   std::string pending_;  // an unfinished character, or a CR that may belong to a line end
 };
 
+// In lower case, with each character where it was: one whose lower case has another length remains.
+std::string lower_case(std::string_view text);
+
 // The length in bytes of the first character; 0 for "".
 std::size_t first_grapheme(std::string_view text);
 

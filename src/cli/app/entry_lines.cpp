@@ -192,4 +192,26 @@ const std::vector<Line>& lines_of(const Entry& entry, std::size_t width, bool un
   return entry.layout->lines;
 }
 
+bool begins_match(const std::vector<Line>& lines, std::size_t line, std::string_view pattern) {
+  const std::string text = text_of(lines[line]);
+  if (lower_case(text).contains(pattern)) {
+    return true;
+  }
+  for (const std::string_view separator : {" ", ""}) {
+    std::string joined(trimmed(text));
+    const std::size_t end = joined.size();
+    for (std::size_t i = line + 1; i < lines.size() && joined.size() < end + pattern.size(); ++i) {
+      const std::string next = text_of(lines[i]);
+      if (trimmed(next).empty()) {
+        break;  // the end of a paragraph
+      }
+      joined += cat(separator, trimmed(next));
+    }
+    if (lower_case(joined).find(pattern) < end) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace reprise::cli::app

@@ -50,7 +50,7 @@ void highlight_match(Screen& screen, const Line& line, std::size_t row, std::str
     return;
   }
   const std::string text = text_of(line);
-  const std::string small = ascii_lower(text);
+  const std::string small = lower_case(text);
   for (std::size_t at = small.find(pattern); at != std::string::npos;
        at = small.find(pattern, at + pattern.size())) {
     const std::size_t column = display_width(std::string_view(text).substr(0, at));

@@ -79,8 +79,15 @@ const SlashCommand* find_slash_command(std::string_view name, Surface surface) {
 
 Error unknown_command(std::string_view name, Surface surface) {
   std::vector<std::string_view> names;
+  std::vector<std::string_view> begun;
   for (const SlashCommand& command : slash_commands(surface)) {
     names.push_back(command.name);
+    if (command.name.starts_with(name)) {
+      begun.push_back(command.name);
+    }
+  }
+  if (begun.size() > 1) {
+    return {Code::invalid_argument, cat("'", name, "' is ambiguous: ", joined(begun)), 0};
   }
   const std::string_view suggestion = nearest(name, names);
   return {Code::invalid_argument,
@@ -97,6 +104,13 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
   return value && *value >= 0 ? value : std::nullopt;
 }
 
+// Without the quotes around it, with which a shell would need a name that has blanks.
+std::string_view unquoted(std::string_view text) {
+  const bool is_quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
+                         text.back() == text.front();
+  return is_quoted ? text.substr(1, text.size() - 2) : text;
+}
+
 Result<Slash> with_argument(const SlashCommand& command, std::string_view argument) {
   Slash slash{command.verb, std::string(argument), std::nullopt};
   switch (command.argument) {
@@ -108,7 +122,8 @@ Result<Slash> with_argument(const SlashCommand& command, std::string_view argume
     case SlashArgument::text:
       break;
     case SlashArgument::file:
-      if (argument.empty()) {
+      slash.text = unquoted(argument);
+      if (slash.text.empty()) {
         return fail(Code::invalid_argument,
                     cat(command.name, " needs a file: ", command.name, " FILE"));
       }
@@ -176,9 +191,10 @@ Result<SessionRequest> parse_session_request(std::string_view text) {
   if (verb == "new") {
     constexpr std::string_view kName = "--name";
     if (const std::size_t at = argument.find(kName); at != std::string_view::npos) {
-      out.name = trimmed(argument.substr(at + kName.size()));
+      out.name = unquoted(trimmed(argument.substr(at + kName.size())));
       argument = trimmed(argument.substr(0, at));
     }
+    argument = unquoted(argument);
     out.action = Action::open;
   } else if (verb == "list" && argument.empty()) {
     out.action = Action::list;

@@ -49,6 +49,9 @@ TEST(Slash, ParsesSessionRequests) {
   EXPECT_EQ(fresh->action, Action::open);
   EXPECT_EQ(fresh->text, "~/a b");
   EXPECT_EQ(fresh->name, "My work");
+  const auto quoted = parse_session_request("new '~/a b' --name \"My work\"");
+  EXPECT_EQ(quoted->text, "~/a b");
+  EXPECT_EQ(quoted->name, "My work");
   EXPECT_EQ(parse_session_request("new")->text, "");
   EXPECT_EQ(parse_session_request("switch 2")->text, "2");
   EXPECT_EQ(parse_session_request("")->action, Action::describe);
@@ -66,11 +69,16 @@ TEST(Slash, ParsesArguments) {
   EXPECT_EQ(parse_slash("/QUIT")->verb, SlashVerb::quit);
   EXPECT_EQ(parse_slash("/q")->verb, SlashVerb::quit);
   EXPECT_EQ(parse_slash("/ti x")->verb, SlashVerb::title);
+  EXPECT_EQ(parse_slash("/save my notes.md")->text, "my notes.md");
+  EXPECT_EQ(parse_slash("/save \"my notes.md\"")->text, "my notes.md");
+  EXPECT_EQ(parse_slash("/save 'my notes.md'")->text, "my notes.md");
+  EXPECT_EQ(parse_slash("/save it's")->text, "it's");
 }
 
 TEST(Slash, RejectsUnexpectedArguments) {
-  for (const char* wrong : {"/rewind x", "/rewind -1", "/rewind 1.5", "/rewind 1 2",
-                            "/rewind 99999999999999999999", "/quit now", "/save", "/retry 2"}) {
+  for (const char* wrong :
+       {"/rewind x", "/rewind -1", "/rewind 1.5", "/rewind 1 2", "/rewind 99999999999999999999",
+        "/quit now", "/save", "/save ''", "/retry 2"}) {
     const auto parsed = parse_slash(wrong);
     ASSERT_FALSE(parsed) << wrong;
     EXPECT_EQ(parsed.error().code, Code::invalid_argument);
@@ -82,8 +90,7 @@ TEST(Slash, SuggestsTheNearestCommand) {
             "unknown command '/titel'; did you mean '/title'?");
   EXPECT_EQ(parse_slash("/goon").error().message,
             "unknown command '/goon'; did you mean '/go-on'?");
-  // "/re" is a prefix of two commands.
-  EXPECT_FALSE(parse_slash("/re"));
+  EXPECT_EQ(parse_slash("/re").error().message, "'/re' is ambiguous: /retry, /rewind");
   EXPECT_EQ(
       parse_slash("/xyzzyplugh").error().message,
       "unknown command '/xyzzyplugh'; /help lists the commands, and a message that starts with "

@@ -105,6 +105,37 @@ TEST(PickerOthers, ForeignSessionsAreReadOnly) {
   EXPECT_EQ(only<OpenSession>(key(state, "Enter")).sel, "claude:id-1");
 }
 
+TEST(Picker, ListsTheBestMatchesAndMoreOnDemand) {
+  State state = empty_state();
+  begin(state, {.pick = true});
+  std::vector<PickerRow> rows;
+  for (int i = 0; i < 1234; ++i) {
+    const std::string title = "topic " + std::to_string(i);
+    PickerRow& row = rows.emplace_back();
+    row.id = std::to_string(i);
+    row.title = title;
+    row.words = title;
+    row.updated = Time(std::chrono::hours(24) - std::chrono::minutes(i));
+    row.created = Time(std::chrono::hours(i));
+  }
+  update(state, PageLoaded{.generation = 1, .rows = std::move(rows), .next = ""});
+  EXPECT_NE(shown(state).find(" 1,234 sessions"), std::string::npos);
+  type(state, "topic");
+  EXPECT_NE(shown(state).find(" best 500 of 1,234 "), std::string::npos) << shown(state);
+  key(state, "End");
+  EXPECT_EQ(state.picker->selected, 499U);
+  key(state, "Down");
+  EXPECT_EQ(state.picker->selected, 500U);
+  EXPECT_NE(shown(state).find(" best 1,000 of 1,234 "), std::string::npos);
+  key(state, "End");
+  key(state, "End");
+  EXPECT_EQ(state.picker->selected, 1233U);
+  EXPECT_NE(shown(state).find(" 1,234 matches "), std::string::npos);
+  key(state, "Ctrl-U");
+  key(state, "Ctrl-S");
+  EXPECT_NE(shown(state).find(" newest 500 of 1,234 "), std::string::npos);
+}
+
 }  // namespace
 
 }  // namespace reprise::cli::app

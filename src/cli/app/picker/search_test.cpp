@@ -174,6 +174,38 @@ TEST(TranscriptSearch, HighlightsMatches) {
   EXPECT_TRUE(marked);
 }
 
+TEST(TranscriptSearch, FindsWhatTheWindowBreaks) {
+  State state = long_conversation();
+  const std::string words = std::string(70, 'w') + " gilded treasure of " + std::string(170, 'l');
+  state.tabs[0].entries[30].text = words;
+  for (const std::string& pattern :
+       {std::string("gilded treasure"), std::string("treasure of"), std::string(100, 'l')}) {
+    key(state, "PgUp");
+    key(state, "Ctrl-F");
+    key(state, "Ctrl-U");
+    type(state, pattern);
+    key(state, "Enter");
+    ASSERT_TRUE(state.tabs[0].found) << pattern;
+    EXPECT_EQ(state.tabs[0].found->entry, 30U) << pattern;
+    key(state, "Esc");
+  }
+}
+
+TEST(TranscriptSearch, IgnoresCaseInEveryScript) {
+  State state = long_conversation();
+  state.tabs[0].entries[30].text = "die Übergabe";
+  state.tabs[0].entries[20].text = "ПРИВЕТ";
+  for (const auto& [pattern, entry] : {std::pair("übergabe", 30U), std::pair("Привет", 20U)}) {
+    key(state, "PgUp");
+    key(state, "Ctrl-F");
+    type(state, pattern);
+    key(state, "Enter");
+    ASSERT_TRUE(state.tabs[0].found) << pattern;
+    EXPECT_EQ(state.tabs[0].found->entry, entry);
+    key(state, "Esc");
+  }
+}
+
 TEST(TranscriptSearch, IgnoresItsKeysAtTheEndOrAfterHelp) {
   State state = long_conversation();
   type(state, "/title x");
@@ -238,37 +270,6 @@ TEST(Todos, KeepTheCurrentOneVisible) {
   }
   update(state, TodosChanged{{1}, todos});
   EXPECT_NE(shown(state).find("[x] step 19\n  [ ] step 20\n"), std::string::npos) << shown(state);
-}
-
-TEST(Picker, ListsTheBestMatchesAndMoreOnDemand) {
-  State state = empty_state();
-  begin(state, {.pick = true});
-  std::vector<PickerRow> rows;
-  for (int i = 0; i < 1234; ++i) {
-    const std::string title = "topic " + std::to_string(i);
-    PickerRow& row = rows.emplace_back();
-    row.id = std::to_string(i);
-    row.title = title;
-    row.words = title;
-    row.updated = Time(std::chrono::hours(24) - std::chrono::minutes(i));
-    row.created = Time(std::chrono::hours(i));
-  }
-  update(state, PageLoaded{.generation = 1, .rows = std::move(rows), .next = ""});
-  EXPECT_NE(shown(state).find(" 1,234 sessions"), std::string::npos);
-  type(state, "topic");
-  EXPECT_NE(shown(state).find(" best 500 of 1,234 "), std::string::npos) << shown(state);
-  key(state, "End");
-  EXPECT_EQ(state.picker->selected, 499U);
-  key(state, "Down");
-  EXPECT_EQ(state.picker->selected, 500U);
-  EXPECT_NE(shown(state).find(" best 1,000 of 1,234 "), std::string::npos);
-  key(state, "End");
-  key(state, "End");
-  EXPECT_EQ(state.picker->selected, 1233U);
-  EXPECT_NE(shown(state).find(" 1,234 matches "), std::string::npos);
-  key(state, "Ctrl-U");
-  key(state, "Ctrl-S");
-  EXPECT_NE(shown(state).find(" newest 500 of 1,234 "), std::string::npos);
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ void choose(State& state, Picker& picker, Effects& effects) {
   }
   const bool is_message = picker.texts;
   const Seq seq = row->seq;
-  const std::string match = ascii_lower(row->match);
+  const std::string match = lower_case(row->match);
   const auto go_to_message = [&](Tab& tab) {
     if (is_message) {
       tab.scroll_target = seq;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
@@ -16,13 +17,13 @@ constexpr std::size_t kEntriesNear = 8;       // belonging to one message
 constexpr std::size_t kLastLine = std::numeric_limits<std::ptrdiff_t>::max();
 
 bool contains(std::string_view text, std::string_view pattern) {
-  return ascii_lower(text).contains(pattern);
+  return lower_case(text).contains(pattern);
 }
 
 // Finds the newest prompt before `index` that contains the pattern.
 void find_prompt(State& state, LineSearch& search, std::size_t index) {
   const std::vector<std::string>& prompts = state.input().prompts();
-  const std::string pattern = ascii_lower(search.pattern.text());
+  const std::string pattern = lower_case(search.pattern.text());
   for (std::size_t i = std::min(index, prompts.size()); i-- > 0;) {
     if (contains(prompts[i], pattern)) {
       search.index = i;
@@ -35,7 +36,7 @@ void find_prompt(State& state, LineSearch& search, std::size_t index) {
   search.failed = true;
 }
 
-// Finds a line that contains the pattern, starting at `from`.
+// Finds a line in which a match begins, starting at `from`.
 std::optional<std::size_t> line_with(const std::vector<Line>& lines, std::size_t from, bool up,
                                      std::string_view pattern) {
   const auto last = std::ssize(lines) - 1;
@@ -44,7 +45,7 @@ std::optional<std::size_t> line_with(const std::vector<Line>& lines, std::size_t
   }
   for (auto i = std::min(static_cast<std::ptrdiff_t>(from), last); i >= 0 && i <= last;
        i += up ? -1 : 1) {
-    if (const auto line = static_cast<std::size_t>(i); contains(text_of(lines[line]), pattern)) {
+    if (const auto line = static_cast<std::size_t>(i); begins_match(lines, line, pattern)) {
       return line;
     }
   }
@@ -120,7 +121,9 @@ void show_match(State& state, Tab& tab, std::optional<Anchor> at, bool up, Effec
     return;
   }
   if (!up || tab.oldest.value == 0) {
-    state.status = "not found";
+    state.status = !tab.top ? "not found"
+                   : up     ? "not found above; N searches below"
+                            : "not found below; n searches above";
     return;
   }
   tab.searching = true;
@@ -136,7 +139,7 @@ void finish_search(State& state, const LineSearch& search, Effects& effects) {
   if (search.kind != LineSearch::Kind::transcript || tab == nullptr) {
     return;
   }
-  tab->search = ascii_lower(search.pattern.text());
+  tab->search = lower_case(search.pattern.text());
   tab->found.reset();
   find_in_transcript(state, true, effects);
 }
