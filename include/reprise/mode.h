@@ -23,13 +23,17 @@ struct Mode {
 
 inline constexpr std::int64_t kContextBytesMax = 4 << 20;
 
+struct ContextObserver {
+  std::function<void(std::string_view)> on_note = {};     // a line for each file and command
+  std::function<void(std::string_view)> on_warning = {};  // what is left out
+};
+
 // The system prompt of a session that starts in this mode: `system`, then each context item under
 // its own heading. Paths and commands are relative to `folder`; links below it are not followed: a
-// linked file is an error, a linked match of a pattern is left out. `progress` receives one line
-// per item. not_found, io or timeout (30 s for a command) for an item that cannot be loaded,
-// invalid_argument for an unknown kind or more than kContextBytesMax in total.
+// linked file is an error, a linked match of a pattern is left out with a warning. not_found, io or
+// timeout (30 s for a command) for an item that cannot be loaded, invalid_argument for an unknown
+// kind or more than kContextBytesMax in total.
 Result<std::string> load_context(const Mode& mode, const std::filesystem::path& folder,
-                                 const std::function<void(std::string_view)>& progress,
-                                 std::stop_token stop = {});
+                                 const ContextObserver& observer = {}, std::stop_token stop = {});
 
 }  // namespace reprise

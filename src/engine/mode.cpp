@@ -53,9 +53,8 @@ Result<std::vector<fs::path>> expand(const fs::path& pattern) {
 
 class Loader {
  public:
-  Loader(const fs::path& folder, const std::function<void(std::string_view)>& progress,
-         std::stop_token stop)
-      : folder_(folder), progress_(progress), stop_(std::move(stop)) {}
+  Loader(const fs::path& folder, const ContextObserver& observer, std::stop_token stop)
+      : folder_(folder), observer_(observer), stop_(std::move(stop)) {}
 
   Result<std::string> load(const Mode& mode) {
     out_ = mode.system;
@@ -105,15 +104,19 @@ class Loader {
 
   Result<> add_glob(std::string_view pattern) {
     REPRISE_ASSIGN(const auto paths, expand(folder_ / pattern));
+    std::int64_t links = 0;
     for (const fs::path& path : paths) {
       const fs::path relative = path.lexically_relative(folder_);
       REPRISE_ASSIGN(const fs::path file, resolve(relative));
       if (refuse_links(file)) {
         REPRISE_TRY(add_file(relative));
-      } else if (progress_) {
-        progress_(cat("context: ", utf8::sanitize(relative.native()),
-                      " is left out: there is a link in its path"));
+      } else {
+        ++links;
       }
+    }
+    if (links > 0 && observer_.on_warning) {
+      observer_.on_warning(cat("context: of glob:", utf8::sanitize(pattern), ", ",
+                               counted(links, "file"), " with a link in the path left out"));
     }
     return {};
   }
@@ -137,14 +140,14 @@ class Loader {
     }
     out_ +=
         cat(out_.empty() ? "" : "\n\n", "## ", utf8::sanitize(name), "\n\n", utf8::sanitize(text));
-    if (progress_) {
-      progress_(cat("context: ", utf8::sanitize(name), ", ", text.size(), " bytes"));
+    if (observer_.on_note) {
+      observer_.on_note(cat("context: ", utf8::sanitize(name), ", ", text.size(), " bytes"));
     }
     return {};
   }
 
   const fs::path& folder_;
-  const std::function<void(std::string_view)>& progress_;
+  const ContextObserver& observer_;
   std::stop_token stop_;
   std::string out_;
 };
@@ -152,9 +155,8 @@ class Loader {
 }  // namespace
 
 Result<std::string> load_context(const Mode& mode, const std::filesystem::path& folder,
-                                 const std::function<void(std::string_view)>& progress,
-                                 std::stop_token stop) {
-  return Loader(folder, progress, std::move(stop)).load(mode);
+                                 const ContextObserver& observer, std::stop_token stop) {
+  return Loader(folder, observer, std::move(stop)).load(mode);
 }
 
 }  // namespace reprise

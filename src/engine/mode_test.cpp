@@ -27,7 +27,9 @@ class ModeTest : public testing::Test {
   Result<std::string> load(std::vector<std::string> context, std::stop_token stop = {}) {
     const Mode mode{"draft", "be brief", "", std::move(context), PathPolicy::none};
     return load_context(
-        mode, folder_, [this](std::string_view line) { progress_.emplace_back(line); },
+        mode, folder_,
+        {.on_note = [this](std::string_view line) { notes_.emplace_back(line); },
+         .on_warning = [this](std::string_view line) { warnings_.emplace_back(line); }},
         std::move(stop));
   }
   Result<std::string> command(const std::string& line, std::chrono::milliseconds timeout,
@@ -37,7 +39,8 @@ class ModeTest : public testing::Test {
 
   const test::TemporaryFolder temporary_;
   fs::path folder_ = temporary_.path();
-  std::vector<std::string> progress_;
+  std::vector<std::string> notes_;
+  std::vector<std::string> warnings_;
 };
 
 TEST_F(ModeTest, FilesPatternsAndCommands) {
@@ -47,10 +50,9 @@ TEST_F(ModeTest, FilesPatternsAndCommands) {
             "be brief\n\n## a.md\n\nA\n\n## a.md\n\nA\n\n## b.md\n\nB\xEF\xBF\xBD\n\n"
             "## $ pwd; echo to-stderr >&2\n\n" +
                 folder_.native() + "\n");
-  ASSERT_EQ(progress_.size(), 4U);
-  EXPECT_EQ(progress_.at(0), "context: a.md, 1 bytes");
-  EXPECT_EQ(*load_context({"x", {}, {}, {"file:a.md"}, PathPolicy::none}, folder_, nullptr),
-            "## a.md\n\nA");
+  ASSERT_EQ(notes_.size(), 4U);
+  EXPECT_EQ(notes_.at(0), "context: a.md, 1 bytes");
+  EXPECT_EQ(*load_context({"x", {}, {}, {"file:a.md"}, PathPolicy::none}, folder_), "## a.md\n\nA");
 }
 
 TEST_F(ModeTest, UnavailableContextIsAnError) {
@@ -83,14 +85,16 @@ TEST_F(ModeTest, LinksBelowTheFolderAreNotFollowed) {
                                  "file:docs/../README.md", "file:./README.md"}) {
     EXPECT_EQ(load({item}).error().code, Code::invalid_argument) << item;
   }
-  progress_.clear();
+  notes_.clear();
   for (const std::string item : {"glob:docs/*.md", "glob:docs/h/id*", "glob:docs/*/id*"}) {
     EXPECT_EQ(*load({item}), "be brief") << item;
   }
-  EXPECT_EQ(progress_, (std::vector<std::string>{
-                           "context: docs/a.md is left out: there is a link in its path",
-                           "context: docs/h/id_key is left out: there is a link in its path",
-                           "context: docs/h/id_key is left out: there is a link in its path"}));
+  EXPECT_EQ(notes_, std::vector<std::string>());
+  EXPECT_EQ(warnings_,
+            (std::vector<std::string>{
+                "context: of glob:docs/*.md, 1 file with a link in the path left out",
+                "context: of glob:docs/h/id*, 1 file with a link in the path left out",
+                "context: of glob:docs/*/id*, 1 file with a link in the path left out"}));
   EXPECT_EQ(*load({"glob:*.md"}), "be brief\n\n## a.md\n\nA\n\n## b.md\n\nB\xEF\xBF\xBD");
   // Paths outside the folder, and the folder itself, are the user's own.
   const std::string name = outside.filename().native();
@@ -100,7 +104,7 @@ TEST_F(ModeTest, LinksBelowTheFolderAreNotFollowed) {
   const fs::path linked = outside / "linked";
   fs::create_directory_symlink(folder_, linked);
   const Mode mode{"x", {}, {}, {"file:a.md", "glob:a.*"}, PathPolicy::none};
-  EXPECT_EQ(*load_context(mode, linked, nullptr), "## a.md\n\nA\n\n## a.md\n\nA");
+  EXPECT_EQ(*load_context(mode, linked), "## a.md\n\nA\n\n## a.md\n\nA");
   fs::remove_all(outside);
 }
 

@@ -54,16 +54,16 @@ std::optional<std::string> system_prompt_of(const SystemPromptSources& sources,
   }
   const auto mode = sources.modes.find(session.info.mode);
   if (mode == sources.modes.end()) {
-    sources.on_warning(
+    sources.observer.on_warning(
         cat("unknown mode '", session.info.mode, "': its instructions are not sent"));
     return sources.default_text;
   }
   const std::string& folder = session.info.working_dir;
   auto loaded =
       load_context(mode->second, folder.empty() ? sources.folder : std::filesystem::path(folder),
-                   sources.on_note, std::move(stop));
+                   sources.observer, std::move(stop));
   if (!loaded) {
-    sources.on_warning(cat("without the mode's context: ", loaded.error().message));
+    sources.observer.on_warning(cat("without the mode's context: ", loaded.error().message));
     return mode->second.system;
   }
   return *std::move(loaded);
@@ -86,8 +86,8 @@ Result<std::optional<std::string>> resumed_system_prompt(const SystemPromptSourc
                                                          const Session& session,
                                                          std::stop_token stop) {
   if (mode != nullptr) {
-    REPRISE_ASSIGN(std::string system,
-                   load_context(*mode, session.info.working_dir, sources.on_note, std::move(stop)));
+    REPRISE_ASSIGN(std::string system, load_context(*mode, session.info.working_dir,
+                                                    sources.observer, std::move(stop)));
     return std::optional(std::move(system));
   }
   if (store != nullptr && !store->capabilities().messages && session.system_prompt.empty()) {

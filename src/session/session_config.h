@@ -24,8 +24,7 @@ struct SystemPromptSources {
   const std::map<std::string, Mode, std::less<>>& modes;
   std::optional<std::string> default_text = std::nullopt;  // for sessions without a mode
   std::filesystem::path folder = {};                       // for sessions without a folder
-  std::function<void(std::string_view)> on_note = {};      // one line per item of a mode's context
-  std::function<void(std::string_view)> on_warning = {};   // missing modes or files
+  ContextObserver observer = {};                           // of a mode's context, also if missing
 };
 
 // The instructions of a session that does not store them: its mode's, or the default ones. A

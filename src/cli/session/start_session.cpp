@@ -59,12 +59,16 @@ Result<ProviderChoice> choose_answering_provider(Context& context, const Setting
   return choice;
 }
 
+ContextObserver context_observer(Context& context) {
+  return {.on_note = [&context](std::string_view line) { context.console().note(line); },
+          .on_warning = [&context](std::string_view text) { context.console().warn(text); }};
+}
+
 SystemPromptSources instruction_sources(Context& context, const Settings& settings) {
   return {.modes = settings.modes,
           .default_text = settings.system,
           .folder = context.config().working_dir(),
-          .on_note = [&context](std::string_view line) { context.console().note(line); },
-          .on_warning = [&context](std::string_view text) { context.console().warn(text); }};
+          .observer = context_observer(context)};
 }
 
 Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::path& given) {
@@ -96,9 +100,7 @@ void warn_of_mode(Context& context, const Settings& settings, std::string_view m
 Result<std::string> new_instructions(Context& context, const Settings& settings, const Mode* mode,
                                      const fs::path& folder, std::stop_token stop) {
   if (mode != nullptr) {
-    return load_context(
-        *mode, folder, [&](std::string_view line) { context.console().note(line); },
-        std::move(stop));
+    return load_context(*mode, folder, context_observer(context), std::move(stop));
   }
   if (settings.system && settings.is_untrusted("system")) {
     context.console().warn_once(cat("the system prompt comes from ", settings.untrusted_file,
