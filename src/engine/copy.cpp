@@ -364,17 +364,29 @@ class Copy {
     const std::optional<Seq> from = std::exchange(grown_from_, std::nullopt);
     REPRISE_ASSIGN(const OperationId operation, operation_for(id_, target_head_, batch, from));
     copied_.messages += std::ssize(batch);
-    const AppendOptions options = {
+    AppendOptions options = {
         .expected_head = target_head_, .operation = operation, .durability = durability};
-    Rewriting* const rewriting = capabilities_.rewriting;
-    REPRISE_ASSIGN(const AppendResult appended,
-                   from ? rewriting->replace_suffix(id_, *from, std::move(batch), options)
-                        : target_.append(id_, std::move(batch), options));
+    const std::vector<Message> again = is_created_ ? std::vector<Message>() : batch;
+    REPRISE_ASSIGN(AppendResult appended, write(std::move(batch), from, options));
+    if (appended.repeated && !is_created_) {
+      REPRISE_ASSIGN(const Session now, get(target_, id_));
+      if (now.info.head < appended.head) {  // what an earlier copy appended was removed since
+        options.operation = make_operation_id(system_clock(), system_entropy());
+        REPRISE_ASSIGN(appended, write(again, from, options));
+      }
+    }
     target_head_ = appended.head;
     if (copied_.outcome == CopyOutcome::unchanged) {
       copied_.outcome = CopyOutcome::continued;
     }
     return {};
+  }
+
+  // `from` is where the messages replace others.
+  Result<AppendResult> write(std::vector<Message> batch, std::optional<Seq> from,
+                             const AppendOptions& options) {
+    return from ? capabilities_.rewriting->replace_suffix(id_, *from, std::move(batch), options)
+                : target_.append(id_, std::move(batch), options);
   }
 
   Result<> blobs_of(const Message& message) {
@@ -398,7 +410,10 @@ class Copy {
       damage_.insert(cat("blob ", hash.str(), ": ", bytes.error().message));
       return {};
     }
-    REPRISE_TRY(capabilities_.blobs->put_blob(*bytes));
+    REPRISE_ASSIGN(const BlobHash stored, capabilities_.blobs->put_blob(*bytes));
+    if (stored != hash) {
+      damage_.insert(cat("blob ", hash.str(), ": its bytes have another hash"));
+    }
     return {};
   }
 

@@ -276,6 +276,17 @@ TEST_F(Copying, RemovesASessionThatExceedsALimitOfTheTarget) {
   EXPECT_EQ(target.find(id_).value()->info.head, Seq{2000});
 }
 
+// The same messages at the same head, twice.
+TEST_F(Copying, ContinuesATargetThatWasRewoundAgain) {
+  add(*source_, id_, 0, 6, "text ");
+  copy(*target_);
+  for (int times = 0; times < 3; ++times) {
+    ASSERT_TRUE(target_->capabilities().rewriting->replace_suffix(id_, Seq{4}, {}, {}));
+    EXPECT_EQ(copy(*target_).messages, 2);
+    EXPECT_EQ(*read_all(*target_, id_), *read_all(*source_, id_));
+  }
+}
+
 // They are embedded in the artefact: a blob referenced only by it would be purged after a day.
 TEST_F(Copying, CarriesBlobsOfReplacedMessages) {
   Blobs& blobs = *source_->capabilities().blobs;
