@@ -29,17 +29,30 @@ bool is_below(const fs::path& path) {
   return path.is_relative() && *normal.begin() != "..";
 }
 
-// The matching names, sorted.
-Result<std::vector<fs::path>> expand(const fs::path& pattern) {
+// A pattern that matches only this name.
+std::string escaped(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (std::string_view("*?[\\").contains(c)) {
+      out += '\\';
+    }
+    out += c;
+  }
+  return out;
+}
+
+// The matching names below the folder, sorted.
+Result<std::vector<fs::path>> expand(const fs::path& folder, const fs::path& relative) {
+  const fs::path pattern = fs::path(escaped(folder.native())) / relative;
   glob_t found{};
   const std::unique_ptr<glob_t, GlobDeleter> free_later(&found);
   // NOLINTNEXTLINE(concurrency-mt-unsafe): only a ~ makes it look up users, and it takes none.
   const int status = ::glob(pattern.c_str(), GLOB_MARK, nullptr, &found);
   if (status == GLOB_NOMATCH) {
-    return fail(Code::not_found, cat("no file matches ", pattern.native()));
+    return fail(Code::not_found, cat("no file matches ", (folder / relative).native()));
   }
   if (status != 0) {
-    return fail(Code::io, cat("cannot look for ", pattern.native()));
+    return fail(Code::io, cat("cannot look for ", (folder / relative).native()));
   }
   std::vector<fs::path> paths;
   for (std::size_t i = 0; i < found.gl_pathc; ++i) {
@@ -103,7 +116,7 @@ class Loader {
   }
 
   Result<> add_glob(std::string_view pattern) {
-    REPRISE_ASSIGN(const auto paths, expand(folder_ / pattern));
+    REPRISE_ASSIGN(const auto paths, expand(folder_, pattern));
     std::int64_t links = 0;
     for (const fs::path& path : paths) {
       const fs::path relative = path.lexically_relative(folder_);

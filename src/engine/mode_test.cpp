@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/testing/temporary_folder.h"
+#include "base/text.h"
 #include "engine/command.h"
 
 namespace reprise {
@@ -106,6 +107,18 @@ TEST_F(ModeTest, LinksBelowTheFolderAreNotFollowed) {
   const Mode mode{"x", {}, {}, {"file:a.md", "glob:a.*"}, PathPolicy::none};
   EXPECT_EQ(*load_context(mode, linked), "## a.md\n\nA\n\n## a.md\n\nA");
   fs::remove_all(outside);
+}
+
+// The folder's name is not a pattern.
+TEST_F(ModeTest, PatternsMatchBelowTheFolderOnly) {
+  for (const char* name : {"a[1]", "a1", "b?", "bc", "c*\\", "c*d"}) {
+    fs::create_directory(folder_ / name);
+    std::ofstream(folder_ / name / "n.txt") << name;
+  }
+  const Mode mode{"x", {}, {}, {"glob:*.txt"}, PathPolicy::none};
+  for (const char* name : {"a[1]", "b?", "c*\\"}) {
+    EXPECT_EQ(*load_context(mode, folder_ / name), cat("## n.txt\n\n", name));
+  }
 }
 
 TEST_F(ModeTest, ACommandHasBoundedTime) {
