@@ -221,8 +221,14 @@ Result<> IndexUpdate::index_pending() {
     }));
   }
   for (const Pending& range : ranges) {
+    if (stopped_) {
+      break;
+    }
+    // Branches are listed only if their session has changed.
+    REPRISE_ASSIGN(const SessionId id, SessionId::parse(range.id));
+    REPRISE_TRY(sessions().load(id));
     const Listed* const listed = sessions().find(range.id);
-    if (listed == nullptr || stopped_) {
+    if (listed == nullptr) {
       continue;
     }
     const Task task{listed, {.key = range.key}};

@@ -178,7 +178,6 @@ Result<> SessionList::load_changed(const SessionChanges& changes) {
   return load_origins();
 }
 
-// Does nothing for a session that was deleted or is already listed.
 Result<> SessionList::load(const SessionId& id) {
   if (by_id_.contains(id.str())) {
     return {};

@@ -52,6 +52,9 @@ class SessionList {
   // Rows of deleted sessions, after load_all().
   Result<std::vector<std::int64_t>> deleted();
 
+  // Adds a session that is not listed yet, unless it was deleted.
+  Result<> load(const SessionId& id);
+
   const std::deque<Listed>& listed() const { return listed_; }
   const Listed* find(const std::string& id) const;  // null if it was not loaded
   const Row* row(const SessionId& id) const;        // null if it is not indexed
@@ -66,7 +69,6 @@ class SessionList {
   Result<> load_branches();
   Result<> load_rows();
   Result<> load_row(const SessionId& id);
-  Result<> load(const SessionId& id);
   Result<> load_trash(const std::vector<SessionId>& trashed);
   Result<> load_forks(const Listed& origin);
   Result<> load_origins();

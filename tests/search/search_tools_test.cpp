@@ -88,6 +88,18 @@ TEST_F(SearchToolTest, FindsBranchesAndSubAgents) {
   EXPECT_EQ(find_in_tool("resumed"), (HitIds{"a#2"}));
 }
 
+// Claude Code deletes old files; what shared a part of the index with them is indexed again.
+TEST_F(SearchToolTest, FindsBranchesAfterAnotherSessionIsDeleted) {
+  write("a.jsonl", line("v1", "", "other"));
+  write("b.jsonl",
+        line("u1", "", "first") + line("u2", "u1", "abandoned") + line("u3", "u1", "continued"));
+  const HitIds branch = find_in_tool("abandoned");
+  ASSERT_EQ(branch.size(), 1U);
+  std::filesystem::remove(history() / "projects/-x/a.jsonl");
+  EXPECT_EQ(find_in_tool("abandoned"), branch);
+  EXPECT_EQ(find_in_tool("other"), HitIds());
+}
+
 // The number of its messages is not known when it is listed.
 TEST_F(SearchToolTest, FindsSharedMessagesOfBranchesOnce) {
   std::string lines = line("u0", "", "first");
