@@ -4,8 +4,10 @@
 #include <fstream>
 
 #include "base/encode.h"
+#include "base/file.h"
 #include "base/testing/temporary_folder.h"
 #include "export/exported.h"
+#include "reprise/open_source.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/print.h"
@@ -102,6 +104,32 @@ TEST(ExportJson, ReportsMissingBlobs) {
   ASSERT_EQ(out.exported.damage.size(), 1U);
   EXPECT_THAT(out.exported.damage[0].where, HasSubstr(must(sha256("x")).str()));
   EXPECT_THAT(must(read_back(out.text)).blobs, IsEmpty());
+}
+
+// As a source, it must not yield other bytes than those of the hash.
+TEST(ExportJson, ReportsChangedBlobs) {
+  const auto store = store_with(exported_session(), {});
+  const BlobHash hash = must(store->capabilities().blobs->put_blob("pixels"));
+  Message image{.role = "user"};
+  image.blocks.emplace_back(ImageBlock{"image/png", hash, "", {}});
+  must(store->append(session_id(kExportedId), {image}, {}));
+  std::string text = exported_as("json", *store).text;
+  const TemporaryFolder folder;
+  for (const std::string_view bytes : {"pixels", "pixelz"}) {
+    const std::string before = base64_encode("pixels");
+    text.replace(text.rfind(before), before.size(), base64_encode(bytes));
+    must(replace_file(folder.path() / "a.json", text));
+    const auto source = must(open_source(folder.path().native()));
+    std::string read;
+    const auto done =
+        source->capabilities().blob_reader->read_blob(hash, [&](std::string_view piece) {
+          read += piece;
+          return Flow::proceed;
+        });
+    EXPECT_EQ(read, bytes);
+    EXPECT_EQ(done.has_value(), bytes == "pixels");
+    EXPECT_TRUE(done || done.error().code == Code::corrupt);
+  }
 }
 
 TEST(ExportJson, RejectsTruncatedFiles) {

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/encode.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
@@ -19,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kCachedBytesMax = 64U << 20;
+constexpr std::size_t kPieceBytesMax = 1U << 20;
 
 // Stops reading early; not a failure.
 Error enough() {
@@ -95,17 +97,18 @@ class ExportedSource final : public Source,
   Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
                                                    std::string_view name) override {
     REPRISE_ASSIGN(const Known known, get_known(id));
-    std::optional<std::string> found;
-    const auto done =
-        read_export(known.file, {.on_artefact = [&](ExportedArtefact&& artefact) -> Result<> {
-                      if (artefact.step != step || artefact.name != name) {
-                        return {};
-                      }
-                      found = std::move(artefact.bytes);
-                      return std::unexpected(enough());
-                    }});
-    return done || found ? Result<std::optional<std::string>>(std::move(found))
-                         : std::unexpected(done.error());
+    const std::lock_guard lock(mutex_);
+    const auto find = [&]() -> std::optional<std::string> {
+      const auto found = artefacts_.bytes.find({step.value, std::string(name)});
+      return found == artefacts_.bytes.end() ? std::nullopt : std::optional(found->second);
+    };
+    if (artefacts_.file == known.file && artefacts_.state == known.state) {
+      if (auto found = find(); found) {
+        return found;
+      }
+    }
+    REPRISE_TRY(cache_artefacts(known, step, name));
+    return find();
   }
 
   Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
@@ -121,16 +124,15 @@ class ExportedSource final : public Source,
 
   Result<> read_blob(const BlobHash& hash,
                      const std::function<Flow(std::string_view)>& sink) override {
-    const std::lock_guard lock(mutex_);
-    if (!blobs_.contains(hash.str())) {
-      REPRISE_TRY(find_blob(hash));
+    REPRISE_ASSIGN(const std::string bytes, get_blob(hash));
+    for (std::size_t at = 0; at < bytes.size(); at += kPieceBytesMax) {
+      if (sink(std::string_view(bytes).substr(at, kPieceBytesMax)) == Flow::stop) {
+        return {};
+      }
     }
-    const auto found = blobs_.find(hash.str());
-    if (found == blobs_.end()) {
-      return fail(Code::not_found, cat("no blob ", hash.str()));
-    }
-    sink(found->second);
-    return {};
+    REPRISE_ASSIGN(const BlobHash actual, sha256(bytes));
+    return actual == hash ? Result<>()
+                          : fail(Code::corrupt, cat("blob ", hash.str(), " has other bytes"));
   }
 
   const SourceCapabilities& capabilities() const override { return capabilities_; }
@@ -197,6 +199,40 @@ class ExportedSource final : public Source,
     return known == nullptr ? Result<Known>(std::unexpected(store::no_session(id))) : *known;
   }
 
+  // Caches this artefact and those that follow it in the file, up to the limit: they are usually
+  // read in order. Requires the mutex.
+  Result<> cache_artefacts(const Known& known, Step step, std::string_view name) {
+    artefacts_ = {.file = known.file, .state = known.state, .bytes = {}};
+    std::size_t bytes = 0;
+    bool is_full = false;
+    const auto done =
+        read_export(known.file, {.on_artefact = [&](ExportedArtefact&& artefact) -> Result<> {
+                      const bool is_first = artefact.step == step && artefact.name == name;
+                      if (artefacts_.bytes.empty() && !is_first) {
+                        return {};
+                      }
+                      bytes += artefact.bytes.size();
+                      is_full = bytes > kCachedBytesMax;
+                      if (is_full && !artefacts_.bytes.empty()) {
+                        return std::unexpected(enough());
+                      }
+                      artefacts_.bytes.emplace(std::pair(artefact.step.value, artefact.name),
+                                               std::move(artefact.bytes));
+                      return {};
+                    }});
+    return done || is_full ? Result<>() : std::unexpected(done.error());
+  }
+
+  Result<std::string> get_blob(const BlobHash& hash) {
+    const std::lock_guard lock(mutex_);
+    if (!blobs_.contains(hash.str())) {
+      REPRISE_TRY(find_blob(hash));
+    }
+    const auto found = blobs_.find(hash.str());
+    return found == blobs_.end() ? fail(Code::not_found, cat("no blob ", hash.str()))
+                                 : Result<std::string>(found->second);
+  }
+
   // Caches the blob if a file has it. An error if none has, and one cannot be read. Requires the
   // mutex.
   Result<> find_blob(const BlobHash& hash) {
@@ -242,6 +278,11 @@ class ExportedSource final : public Source,
   std::mutex mutex_;
   std::map<fs::path, Known> known_;  // by file
   std::map<std::string, const Known*, std::less<>> by_id_;
+  struct {
+    fs::path file;
+    FileState state;
+    std::map<std::pair<std::int64_t, std::string>, std::string> bytes;  // by step and name
+  } artefacts_;                                                         // cached
   std::map<std::string, std::string, std::less<>> blobs_;
   std::map<std::string, fs::path, std::less<>> blob_files_;  // of the scanned files' blobs
   std::set<fs::path> scanned_;
