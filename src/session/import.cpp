@@ -422,11 +422,12 @@ Result<ImportedSession> import_one(const ForeignSessions& foreign, const Session
   }
 }
 
-// A fork created by an earlier attempt that failed.
-Result<std::optional<SessionId>> find_unused_fork(Store& store, const SessionId& parent) {
+// A fork of this title to which nothing was added.
+Result<std::optional<SessionId>> find_unused_fork(Store& store, const SessionId& parent,
+                                                  const std::string& title) {
   REPRISE_ASSIGN(const Session session, get(store, parent));
   const ForkOrigin origin{parent, session.info.head};
-  SessionQuery query{.states = {SessionState::active}, .title_contains = session.info.title};
+  SessionQuery query{.states = {SessionState::active}, .title_contains = title};
   query.ungrouped = true;
   query.limit = kPageMax;
   REPRISE_ASSIGN(const SessionPage page, store.list(query));
@@ -505,7 +506,8 @@ Result<ContinuedSession> continue_imported(Source& source, std::string_view tool
                                            const SessionInfo& info, Clock& clock) {
   REPRISE_ASSIGN(ImportedSession imported, import_session(source, tool, target, info));
   ContinuedSession continued{.id = imported.id, .damage = std::move(imported.damage)};
-  REPRISE_ASSIGN(const std::optional<SessionId> unused, find_unused_fork(target, imported.id));
+  REPRISE_ASSIGN(const std::optional<SessionId> unused,
+                 find_unused_fork(target, imported.id, info.title));
   if (unused) {
     continued.id = *unused;
   } else {

@@ -292,6 +292,7 @@ TEST_F(ImportTest, GoingOnWithASessionBeginsOneForkUntilItIsUsed) {
   open("pi");
   const SessionInfo info = must(source().list({})).sessions.front();
   const SessionId fork = must(continue_imported(source(), "pi", *store_, info)).id;
+  must(store_->update(must(imported_id("pi", "one")), {.title = "Renamed"}));
   EXPECT_EQ(must(continue_imported(source(), "pi", *store_, info)).id, fork);
   EXPECT_EQ(stored().size(), 2U);
   EXPECT_EQ(must(get(*store_, fork)).info.state, SessionState::active);
