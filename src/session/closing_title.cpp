@@ -95,7 +95,16 @@ bool discard_if_empty(Store& store, const SessionId& id, Clock& clock) {
       return false;
     }
   }
-  return trash->trash(id, clock.now()) && trash->purge(id);
+  if (!trash->trash(id, clock.now())) {
+    return false;
+  }
+  // Nothing can be added in the trash, but another process may have added something just before.
+  const auto trashed = get(store, id);
+  if (!trashed || trashed->info.head.value > 0 || !trashed->response_chain.empty()) {
+    (void)trash->restore(id);
+    return false;
+  }
+  return trash->purge(id).has_value();
 }
 
 }  // namespace reprise

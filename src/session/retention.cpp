@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <chrono>
+#include <span>
 
 #include "base/file.h"
 #include "base/json_scan.h"
@@ -92,6 +93,19 @@ ClockReading read_clock(Clock& clock) {
   return {clock.now(), std::string(trimmed(boot.value_or(""))), uptime.tv_sec};
 }
 
+// The number of sessions moved: 0 if it was reopened or removed since it was listed.
+Result<std::size_t> move_expired(Store& store, const SessionInfo& info, Clock& clock) {
+  REPRISE_ASSIGN(const auto session, store.find(info.id));
+  if (!session || session->info.state != SessionState::closed ||
+      session->info.closed_at != info.closed_at) {
+    return 0;
+  }
+  REPRISE_ASSIGN(const RemovedSessions removed,
+                 remove_sessions(store, std::span(&session->info, 1), Removal::trash, {}, clock));
+  return removed.failed.empty() ? Result<std::size_t>(removed.removed.size())
+                                : std::unexpected(removed.failed.front().second);
+}
+
 }  // namespace
 
 bool is_clock_trusted(const std::filesystem::path& state_folder, const ClockReading& now,
@@ -114,8 +128,7 @@ bool is_clock_trusted(const std::filesystem::path& state_folder, const ClockRead
 RetentionResult apply_retention(Store& store, std::chrono::hours age,
                                 const std::filesystem::path& state_folder, Clock& clock) {
   RetentionResult result;
-  Trash* const trash = store.capabilities().trash;
-  if (trash == nullptr) {
+  if (store.capabilities().trash == nullptr) {
     return result;
   }
   const ClockReading now = read_clock(clock);
@@ -133,11 +146,11 @@ RetentionResult apply_retention(Store& store, std::chrono::hours age,
     if (info.answering && state_of(*info.answering) != OwnerState::gone) {
       continue;
     }
-    if (const auto moved = trash->trash(info.id, now.time); !moved) {
+    const auto moved = move_expired(store, info, clock);
+    if (!moved && !result.error) {
       result.error = moved.error();
-      return result;
     }
-    ++result.moved;
+    result.moved += moved.value_or(0);
   }
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
+#include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/sessions.h"
 
@@ -19,6 +20,46 @@ ClockReading at(hours time, hours uptime, std::string boot = "boot") {
   return {Time{std::chrono::hours(490'000) + time}, std::move(boot),
           std::chrono::seconds(uptime).count()};
 }
+
+// Refuses to move the session "b"; "c" gets a message just before it is moved.
+class HalfTrash final : public Store, public Trash {
+ public:
+  explicit HalfTrash(Store& inner) : inner_(inner), capabilities_(inner.capabilities()) {
+    capabilities_.trash = this;
+  }
+  Result<> create(const Session& session) override { return inner_.create(session); }
+  Result<std::optional<Session>> find(const SessionId& id) override { return inner_.find(id); }
+  Result<> update(const SessionId& id, const SessionPatch& patch) override {
+    return inner_.update(id, patch);
+  }
+  Result<SessionPage> list(const SessionQuery& query) override { return inner_.list(query); }
+  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
+                              AppendOptions options) override {
+    return inner_.append(id, std::move(messages), std::move(options));
+  }
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    return inner_.read(id, range, sink);
+  }
+  const Capabilities& capabilities() const override { return capabilities_; }
+
+  Result<> trash(const SessionId& id, Time when) override {
+    if (id.str() == "b") {
+      return fail(Code::io, "no space");
+    }
+    if (id.str() == "c") {
+      REPRISE_TRY(inner_.append(id, {Message{.role = "user"}}, {}));
+    }
+    return inner_.capabilities().trash->trash(id, when);
+  }
+  Result<> restore(const SessionId& id) override {
+    return inner_.capabilities().trash->restore(id);
+  }
+  Result<> purge(const SessionId& id) override { return inner_.capabilities().trash->purge(id); }
+
+ private:
+  Store& inner_;
+  Capabilities capabilities_;
+};
 
 class ClockTrustTest : public testing::Test {
  protected:
@@ -86,6 +127,36 @@ TEST_F(ClockTrustTest, LeavesSessionsThatAreAnswering) {
   EXPECT_EQ(apply_retention(*store, kAge, folder_ / "state").moved, 0U);
   ASSERT_TRUE(store->append(id, {}, {.end_partial = answer}));
   EXPECT_EQ(apply_retention(*store, kAge, folder_ / "state").moved, 1U);
+}
+
+// One that cannot be moved does not hold up the others.
+TEST_F(ClockTrustTest, MovesWhatCanBeMoved) {
+  const auto store = open_memory_store();
+  const Time long_ago = system_clock().now() - 2 * kAge;
+  for (const char* name : {"a", "b", "c"}) {
+    const SessionId id = *SessionId::parse(name);
+    ASSERT_TRUE(store->create({.info = {.id = id, .created_at = long_ago}}));
+    ASSERT_TRUE(
+        store->update(id, {.state = SessionState::closed, .closed_at = std::optional(long_ago)}));
+  }
+  HalfTrash trash(*store);
+  const RetentionResult result = apply_retention(trash, kAge, folder_ / "state");
+  EXPECT_EQ(result.moved, 2U);
+  ASSERT_TRUE(result.error);
+  EXPECT_EQ(result.error->message, "no space");
+}
+
+// Another process adds a message just before the session is moved to the trash.
+TEST(DiscardIfEmpty, LeavesWhatWasAddedMeanwhile) {
+  const auto store = open_memory_store();
+  const SessionId id = *SessionId::parse("c");
+  ASSERT_TRUE(store->create({.info = {.id = id}}));
+  HalfTrash trash(*store);
+  EXPECT_FALSE(discard_if_empty(trash, id, system_clock()));
+  const auto session = store->find(id);
+  ASSERT_TRUE(session && *session);
+  EXPECT_EQ((*session)->info.state, SessionState::active);
+  EXPECT_EQ((*session)->info.head, Seq{1});
 }
 
 }  // namespace
