@@ -1,5 +1,7 @@
 // Exports into files. A file appears only after it is completely written and synced.
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <set>
 
@@ -41,6 +43,25 @@ Result<> write_file(const fs::path& target, ExistingFile existing, const Fill& f
   return replace_file(target, fill);
 }
 
+// Whether the file consists of what `fill` yields.
+Result<bool> has_bytes(const fs::path& target,
+                       const std::function<Result<>(const ExportOutput::Piece&)>& fill) {
+  REPRISE_ASSIGN(const Fd fd, open_file(target, O_RDONLY));
+  std::string buffer;
+  std::int64_t at = 0;
+  bool is_same = true;
+  REPRISE_TRY(fill([&](std::string_view bytes) -> Result<> {
+    buffer.resize(bytes.size());
+    REPRISE_ASSIGN(const std::size_t count, read_at(fd.get(), buffer, at, target));
+    is_same = is_same && std::string_view(buffer).substr(0, count) == bytes;
+    at += std::ssize(bytes);
+    return {};
+  }));
+  buffer.resize(1);
+  REPRISE_ASSIGN(const std::size_t excess, read_at(fd.get(), buffer, at, target));
+  return is_same && excess == 0;
+}
+
 // Buffers the output to an open file.
 class FileOutput final : public ExportOutput {
  public:
@@ -68,6 +89,15 @@ class FileOutput final : public ExportOutput {
     }
     REPRISE_TRY(make_private_folders(folder));
     REPRISE_TRY(refuse_links(target));
+    REPRISE_ASSIGN(const FileKind kind, kind_of(target));
+    if (kind == FileKind::file && existing_ == ExistingFile::refused) {
+      // An earlier export, which was interrupted, may have written it.
+      REPRISE_ASSIGN(const bool is_present, has_bytes(target, fill));
+      if (is_present) {
+        written_.insert(shown);
+        return shown;
+      }
+    }
     REPRISE_TRY(write_file(target, existing_, [&](int fd) {
       return fill([&](std::string_view bytes) { return write_all(fd, bytes, target); });
     }));

@@ -70,13 +70,17 @@ class MarkdownWriter final : public Writer {
       REPRISE_ASSIGN(shown.text, full_text(job_, result));
       return transcript_block(shown, Detail::full);
     }
+    bool is_readable = true;
     const auto fill = [&](const ExportOutput::Piece& piece) -> Result<> {
-      REPRISE_TRY(read_blob(job_, *result.blob, piece));
-      return {};
+      REPRISE_ASSIGN(is_readable, read_blob(job_, *result.blob, piece));
+      return is_readable ? Result<>() : fail(Code::corrupt, "the result cannot be read");
     };
-    REPRISE_ASSIGN(const std::string name,
-                   job_.output.add_file(cat(result.blob->str().substr(0, 16), ".txt"), fill));
-    return cat(transcript_block(shown, Detail::full), "\n[the whole result](", name, ")\n");
+    const auto name = job_.output.add_file(cat(result.blob->str().substr(0, 16), ".txt"), fill);
+    if (!is_readable) {  // reported as damage
+      return transcript_block(shown, Detail::full);
+    }
+    REPRISE_TRY(name);
+    return cat(transcript_block(shown, Detail::full), "\n[the whole result](", *name, ")\n");
   }
 
   Result<std::string> image_text(const ImageBlock& image) {

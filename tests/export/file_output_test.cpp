@@ -91,6 +91,29 @@ TEST_F(ExportToFile, DoesNotFollowLinksInAFolder) {
   EXPECT_TRUE(fs::is_empty(elsewhere));
 }
 
+// The files beside a document may be there from an export that was interrupted.
+TEST_F(ExportToFile, AcceptsItsOwnFilesBesideADocument) {
+  const auto hash = must(store_->capabilities().blobs->put_blob("pixels"));
+  Message image{.role = "user"};
+  image.blocks.emplace_back(ImageBlock{"image/png", hash, "", {}});
+  const SessionId id = session_id(kExportedId);
+  must(store_->append(id, {image}, {}));
+  const ExportFormat& format = *find_export_format("md");
+  const fs::path document = must(export_to_folder(*store_, id, format, folder_.path(), {}));
+  fs::remove(document);
+  EXPECT_EQ(must(export_to_folder(*store_, id, format, folder_.path(), {})), document);
+  const fs::path file =
+      fs::path(document).replace_extension(".files") / (hash.str().substr(0, 16) + ".png");
+  for (const char* other : {"mine", "pixels and more", "pixel"}) {
+    fs::remove(document);
+    std::ofstream(file) << other;
+    const auto repeated = export_to_folder(*store_, id, format, folder_.path(), {});
+    ASSERT_FALSE(repeated) << other;
+    EXPECT_EQ(repeated.error().code, Code::conflict);
+    EXPECT_EQ(content(file), other);
+  }
+}
+
 TEST_F(ExportToFile, LeavesNothingWhenStopped) {
   std::stop_source stop;
   stop.request_stop();

@@ -95,6 +95,22 @@ TEST(ExportMarkdown, WritesBlobsToFiles) {
   EXPECT_THAT(alone.exported.losses, ElementsAre(HasSubstr("images; export into a folder")));
 }
 
+// It is damage, and the message has the beginning of the result.
+TEST(ExportMarkdown, DoesNotLinkResultsThatCannotBeRead) {
+  Message message{.role = "tool"};
+  message.blocks.emplace_back(ToolResultBlock{
+      .tool_use_id = "c", .text = "all…", .blob = must(sha256("gone")), .extra = {}});
+  const auto store = store_with(exported_session(), {message});
+  MemoryOutput output;
+  output.has_files = true;
+  const ExportResult exported =
+      must(export_session(*store, session_id(kExportedId), *find_export_format("md"), output));
+  EXPECT_EQ(exported.damage.size(), 1U);
+  EXPECT_THAT(output.files, IsEmpty());
+  EXPECT_THAT(output.text, HasSubstr("all…"));
+  EXPECT_THAT(output.text, Not(HasSubstr("whole result")));
+}
+
 // An image's type is foreign text, too.
 TEST(ExportMarkdown, DoesNotNameFilesAfterForeignText) {
   const auto store = store_with(exported_session(), {});
