@@ -57,15 +57,15 @@ class MarkdownHtml {
   bool enter(MD_SPANTYPE type, const void* detail) {
     ++depth_;
     if (type == MD_SPAN_A || type == MD_SPAN_IMG) {
-      const std::string_view target =
-          type == MD_SPAN_A ? text_of(static_cast<const MD_SPAN_A_DETAIL*>(detail)->href)
-                            : text_of(static_cast<const MD_SPAN_IMG_DETAIL*>(detail)->src);
-      const bool is_link = links_ == 0 && is_plain_link(target);  // links do not nest
+      const MD_ATTRIBUTE& target = type == MD_SPAN_A
+                                       ? static_cast<const MD_SPAN_A_DETAIL*>(detail)->href
+                                       : static_cast<const MD_SPAN_IMG_DETAIL*>(detail)->src;
+      // Links do not nest. An entity in the scheme makes it no link.
+      const bool is_link = links_ == 0 && is_plain_link(text_of(target));
       is_link_.push_back(is_link);
       links_ += is_link ? 1 : 0;
       if (is_link) {
-        out_ +=
-            cat("<a rel=\"noreferrer noopener\" href=\"", html_text(terminal_line(target)), "\">");
+        out_ += cat("<a rel=\"noreferrer noopener\" href=\"", html_of(target), "\">");
       }
     } else {
       out_ += cat("<", tag_of(type), ">");
@@ -105,6 +105,18 @@ class MarkdownHtml {
   std::string finish() { return std::move(out_); }
 
  private:
+  static std::string html_of(const MD_ATTRIBUTE& attribute) {
+    std::string out;
+    const std::string_view text = text_of(attribute);
+    for (std::size_t i = 0; i < text.size() && attribute.substr_offsets[i] < attribute.size; ++i) {
+      const std::size_t begin = attribute.substr_offsets[i];
+      const std::string_view part = text.substr(begin, attribute.substr_offsets[i + 1] - begin);
+      const bool is_entity = attribute.substr_types[i] == MD_TEXT_ENTITY && is_named_entity(part);
+      out += is_entity ? std::string(part) : html_text(terminal_line(part));
+    }
+    return out;
+  }
+
   // "&amp;". Numeric entities may encode any character and are escaped instead.
   static bool is_named_entity(std::string_view text) {
     return text.size() < 12 && text != "&lrm;" && text != "&rlm;" && !text.contains('#');

@@ -104,6 +104,17 @@ TEST(ExportHtml, EscapesMarkup) {
   }
 }
 
+TEST(ExportHtml, LinksMayHaveEntities) {
+  const auto href = [](std::string_view target) {
+    return html_of_markdown(cat("[x](", target, ")"), LineEnds::joined);
+  };
+  EXPECT_THAT(href("http://a/?a=1&amp;b=2"), HasSubstr("href=\"http://a/?a=1&amp;b=2\""));
+  EXPECT_THAT(href("http://a/?a=1&b=2"), HasSubstr("href=\"http://a/?a=1&amp;b=2\""));
+  EXPECT_THAT(href("http://a/&quot;&#34;"), HasSubstr("href=\"http://a/&quot;&amp;#34;\""));
+  EXPECT_THAT(href("java&Tab;script:x"), Not(HasSubstr("href")));
+  EXPECT_THAT(href("&#106;avascript:x"), Not(HasSubstr("href")));
+}
+
 TEST(ExportHtml, LinksToWebPagesOnly) {
   EXPECT_THAT(html_of_markdown("[a](https://b.example/?x=1&y=\"2\")", LineEnds::joined),
               HasSubstr("href=\"https://b.example/?x=1&amp;y=&quot;2&quot;\""));
