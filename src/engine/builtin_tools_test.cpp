@@ -7,6 +7,7 @@
 
 #include "base/testing/temporary_folder.h"
 #include "base/text.h"
+#include "engine/testing/faulty_store.h"
 #include "engine/testing/messages.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -163,6 +164,29 @@ TEST_F(BuiltinToolsTest, RecallsTitlesAndWords) {
   EXPECT_LT(found.size(), 350U);
   memory_store_ = nullptr;
   EXPECT_TRUE(run("recall", R"({"query":"x"})").starts_with("unsupported: "));
+}
+
+// One that cannot be read, or was purged meanwhile, does not hide the others.
+TEST_F(BuiltinToolsTest, RecallSkipsUnreadableSessions) {
+  for (const char* name : {"s2", "s3"}) {
+    Session other = make_session(name);
+    other.info.working_dir = session_.info.working_dir;
+    ASSERT_TRUE(store_->create(other));
+    ASSERT_TRUE(store_->append(other.info.id, {user("swordfish")}, {}));
+  }
+  FaultyStore faulty(*store_);
+  memory_store_ = &faulty;
+  for (const Code code : {Code::not_found, Code::corrupt}) {
+    faulty.code = code;
+    faulty.fails = [first = faulty.calls + 1](int call) { return call == first; };
+    const std::string found = run("recall", R"({"query":"swordfish"})");
+    EXPECT_TRUE(found.starts_with("session s") && found.ends_with("1 session could not be read\n"))
+        << found;
+  }
+  faulty.fails = [first = faulty.calls + 1](int call) { return call >= first; };
+  EXPECT_EQ(run("recall", R"({"query":"swordfish"})"),
+            "nothing found in the newest 3 sessions of this folder\n"
+            "2 sessions could not be read\n");
 }
 
 }  // namespace

@@ -69,8 +69,15 @@ class Pool {
     }
     const std::size_t count = std::min(kToolsAtOnce, calls.size());
     state_->workers = count;
-    for (std::size_t worker = 0; worker < count; ++worker) {
-      threads_.emplace_back([state = state_, worker] { work(*state, worker); });
+    threads_.reserve(count);
+    while (threads_.size() < count && add_thread()) {
+    }
+    if (threads_.empty()) {
+      work(*state_, 0);
+      state_->workers = 0;
+    } else if (threads_.size() < count) {
+      const std::lock_guard lock(state_->mutex);
+      state_->workers -= count - threads_.size();
     }
   }
   ~Pool() {
@@ -138,6 +145,16 @@ class Pool {
     std::size_t workers = 0;  // threads that have not ended
     std::deque<Finished> done;
   };
+
+  // False if the system allows no more threads.
+  bool add_thread() {
+    try {
+      threads_.emplace_back([state = state_, worker = threads_.size()] { work(*state, worker); });
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
 
   static void work(State& state, std::size_t worker) {
     const ToolContext context{state.session, state.store, state.context_stop};

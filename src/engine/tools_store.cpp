@@ -63,8 +63,11 @@ class Recall {
       }
     }
     if (hits_ == 0) {
-      return cat("nothing found in the newest ", page.sessions.size(), " sessions",
+      out_ = cat("nothing found in the newest ", page.sessions.size(), " sessions",
                  folder_ ? " of this folder" : "");
+    }
+    if (unreadable_ > 0) {
+      out_ += cat(hits_ == 0 ? "\n" : "", counted(unreadable_, "session"), " could not be read\n");
     }
     return std::move(out_);
   }
@@ -92,8 +95,11 @@ class Recall {
       return is_enough() ? Flow::stop : Flow::proceed;
     };
     const ReadRange range{.newest_first = true};
-    REPRISE_TRY(context_.store->read(info.id, range, sink));
-    return {};
+    const auto read = context_.store->read(info.id, range, sink);
+    const bool is_skipped =
+        !read && (read.error().code == Code::not_found || read.error().code == Code::corrupt);
+    unreadable_ += is_skipped ? 1 : 0;
+    return read || is_skipped ? Result<>() : std::unexpected(read.error());
   }
 
   void search_text(const SessionInfo& info, const Message& message, std::string_view text) {
@@ -122,6 +128,7 @@ class Recall {
   std::string query_;
   std::int64_t limit_;
   std::int64_t hits_ = 0;
+  std::int64_t unreadable_ = 0;
   std::int64_t bytes_ = 0;
   std::string out_;
 };

@@ -21,7 +21,8 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
   // Decides by the number of the call, from 0, whether it fails.
   std::function<bool(int)> fails = [](int) { return false; };
   bool fails_after_write = false;  // a failing create or append is applied nevertheless
-  int os_errno = 28;               // no space left on the device
+  Code code = Code::io;
+  int os_errno = 28;  // no space left on the device
   std::atomic<int> calls = 0;
   Capabilities& capabilities_for_test() { return capabilities_; }
 
@@ -97,7 +98,7 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
  private:
   Result<> check() {
     if (fails(calls++)) {
-      return fail(Code::io, "the call fails", os_errno);
+      return fail(code, "the call fails", os_errno);
     }
     return {};
   }
