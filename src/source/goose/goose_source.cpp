@@ -194,7 +194,8 @@ class GooseTool final : public Tool {
     for (const fs::path& file : files_) {
       const auto open = goose::open_file_session(file);
       if (open) {
-        sessions.emplace((*open)->session.info.id, Listed{(*open)->session.info});
+        sessions.emplace((*open)->session.info.id,
+                         Listed{(*open)->session.info, (*open)->is_child});
       } else {
         add_damage(report, {file.native(), open.error().message, ""});
       }
