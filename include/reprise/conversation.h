@@ -92,9 +92,10 @@ class Conversation {
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
 
-  // One turn: `blocks` are the user's message. An Error means that there is no answer: the provider
-  // failed before the first token (the user's message stays stored), the session is busy elsewhere,
-  // the input is invalid, or another process has taken over the session (conflict).
+  // One turn: `blocks` are the user's message. An Error means that there is no answer: the
+  // provider's error before the first token (the user's message stays stored), cancelled, busy
+  // while another process answers in the session, invalid_argument for the input, or conflict if
+  // another process has taken over the session.
   Result<Outcome> ask(std::vector<Block> blocks, TurnObserver& observer, std::stop_token stop = {});
   Result<Outcome> ask(std::string_view text, TurnObserver& observer, std::stop_token stop = {});
 
@@ -111,8 +112,9 @@ class Conversation {
   // The session as of the last turn or change.
   const Session& session() const;
 
-  // The messages that only this object has, in order: those that the store has not accepted; without
-  // a store, or if it has no messages, all of this conversation. Not to be called during a turn.
+  // The messages that only this object has, in order: those that the store has not accepted;
+  // without a store, or if it has no messages, all of this conversation. Not to be called during a
+  // turn.
   std::vector<Message> unsaved_messages() const;
 
   // Stores a new session before its first message, for changes that need it in the store. Does
@@ -154,8 +156,8 @@ Result<SessionSnapshot> get_snapshot(Source& source, const SessionId& id);
 // unless that is a long one; "" when there are no words.
 std::string title_from_prompt(std::string_view prompt);
 
-// Asks the model for a title of at most five words. Returns the provider's error, or one for a
-// useless answer (empty, several lines, over 80 bytes).
+// Asks the model for a title of at most five words. Returns the provider's error, or
+// invalid_argument for a useless answer (empty, several lines, over 80 bytes).
 Result<std::string> ask_for_title(Provider& provider, std::string_view model,
                                   std::string_view first_prompt, std::string_view first_answer,
                                   std::stop_token stop = {});

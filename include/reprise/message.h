@@ -115,8 +115,9 @@ bool is_question(const Message& message);
 // answer is incomplete or missing.
 bool is_incomplete_after(const Message& last);
 
-// The JSON form of a message's blocks: an array of objects with the keys in the order type, text,
-// id, name, input, tool_use_id, is_error, empty ones left out, then the extra fields.
+// The JSON form of a message's blocks: an array of objects with the keys in the order type, id,
+// name, input, tool_use_id, text, signature, is_error, media_type, blob, url, as far as a block has
+// them, then the extra fields.
 std::string blocks_to_json(const std::vector<Block>& blocks);
 
 // The inverse. Also accepts null, a plain string (one text block) and objects of unknown types.

@@ -32,7 +32,7 @@ struct ContextObserver {
 // its own heading. Paths and commands are relative to `folder`; links below it are not followed: a
 // linked file is an error, a linked match of a pattern is left out with a warning. not_found, io or
 // timeout (30 s for a command) for an item that cannot be loaded, invalid_argument for an unknown
-// kind or more than kContextBytesMax in total.
+// kind or more than kContextBytesMax in total, cancelled.
 Result<std::string> load_context(const Mode& mode, const std::filesystem::path& folder,
                                  const ContextObserver& observer = {}, std::stop_token stop = {});
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Opens histories of other tools as sources, by URL ("claude:", "codex:~/backup/.codex"). They are
+// Opens histories of other tools as sources, by URL ("claude:", "codex:/backup/.codex"). They are
 // read in place, also while the tool is writing; nothing is written, locked or created there.
 
 #include "reprise/open_store.h"  // IWYU pragma: export

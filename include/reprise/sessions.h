@@ -49,8 +49,8 @@ struct ResumedSession {
 
 // The session, ready to be continued: an answer whose process is gone is settled (which may take
 // grace_period_for(), see session.h), a closed session becomes active. Does not return busy; the
-// first turn does. not_found; corrupt for a failed signature; unsupported for a session whose
-// messages are stored nowhere; cancelled.
+// first turn does. not_found; invalid_argument for an archived session; corrupt for a failed
+// signature; unsupported for a session whose messages are stored nowhere; cancelled.
 Result<ResumedSession> resume_session(Store& store, const SessionId& id,
                                       const ResumeOptions& options = {});
 

@@ -133,7 +133,8 @@ Result<Session> get(Source& source, const SessionId& id);
 // The limit with which all sessions are listed in the shortest time.
 std::size_t largest_page(const Source& source);
 
-// All messages of a session, without damage. For sessions known to be small.
+// The readable messages of a session; unreadable ones are left out and not reported. For sessions
+// known to be small.
 Result<std::vector<Message>> read_all(Source& source, const SessionId& id, ReadRange range = {});
 
 }  // namespace reprise

@@ -38,7 +38,7 @@ struct CopyOptions {
   std::stop_token stop = {};
   ProgressSink progress = {};  // counts messages
   // Durability::os: the caller's next write to the session makes the messages durable. Only for
-  // stores with the capability `beginning`; others write to disk.
+  // stores with the capability `deferred_creation`; others write to disk.
   Durability durability = Durability::disk;
 };
 // After an error (a failing store, cancelled) the copy can be resumed by calling this again.

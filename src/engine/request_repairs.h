@@ -21,7 +21,7 @@ enum class RequestRepair : std::uint8_t {
   foreign_thinking,
   foreign_block,
   unfinished_call,  // of an interrupted answer
-  sealed_call,      // got an error result
+  unanswered_call,  // got an error result
   repeated_call,    // the same id twice in one answer
   orphan_result,    // without its call, or a duplicate
   renamed_call,     // an id or a name that providers reject
@@ -40,7 +40,8 @@ class RequestRepairs {
     counts_.at(static_cast<std::size_t>(kind)) += times;
   }
   std::int64_t of(RequestRepair kind) const { return counts_.at(static_cast<std::size_t>(kind)); }
-  // One line for each kind that occurred: "2 tool calls without a result: sealed with an error".
+  // One line for each kind that occurred: "2 tool calls without a result: sent with an error
+  // result".
   std::vector<std::string> lines() const;
 
  private:

@@ -312,7 +312,7 @@ std::vector<Block> RequestView::results_of_open_calls() {
     if (call.result) {
       results.emplace_back(acceptable_result(*std::move(call.result), call.sent));
     } else {
-      repairs_.count(RequestRepair::sealed_call);
+      repairs_.count(RequestRepair::unanswered_call);
       results.emplace_back(
           ToolResultBlock{std::move(call.sent), std::string(kDidNotComplete), true, {}, {}});
     }

@@ -87,7 +87,7 @@ TEST_F(RequestViewTest, AnUnansweredCallIsSealedWhereverItStands) {
             "user: a | assistant: call t1{} | user: error t1=the tool call did not complete b | "
             "assistant: call t2{} | user: error t2=the tool call did not complete | "
             "assistant: c | user: d");
-  EXPECT_EQ(view().repairs.of(RequestRepair::sealed_call), 2);
+  EXPECT_EQ(view().repairs.of(RequestRepair::unanswered_call), 2);
 }
 
 TEST_F(RequestViewTest, ResultsMoveToTheirCallsInTheCallsOrder) {
@@ -157,7 +157,7 @@ TEST_F(RequestViewTest, ManyCallsOfOneAnswerHaveTheirResults) {
   ASSERT_EQ(viewed.messages.size(), 3U);
   EXPECT_EQ(refusal_of(viewed.messages, {}), "");
   EXPECT_EQ(std::get<ToolResultBlock>(viewed.messages.at(2).blocks.at(432)).text, "r432");
-  EXPECT_EQ(viewed.repairs.of(RequestRepair::sealed_call), 0);
+  EXPECT_EQ(viewed.repairs.of(RequestRepair::unanswered_call), 0);
 }
 
 TEST_F(RequestViewTest, IdsNamesAndInputsBecomeAcceptable) {

@@ -90,9 +90,9 @@ class JsonWriter final : public Writer {
   // reported; one that fails midway is marked "cut".
   Result<> blob(const BlobHash& hash) {
     std::string pending;
-    bool has_messages = false;
+    bool has_begun = false;
     const auto write = [&](std::string_view piece) -> Result<> {
-      if (!std::exchange(has_messages, true)) {
+      if (!std::exchange(has_begun, true)) {
         REPRISE_TRY(item(cat(R"({"hash":")", hash.str(), R"(","base64":")")));
       }
       pending += piece;
@@ -102,7 +102,7 @@ class JsonWriter final : public Writer {
       return {};
     };
     REPRISE_ASSIGN(const bool is_complete, read_blob(job_, hash, write));
-    if (!has_messages) {
+    if (!has_begun) {
       if (!is_complete) {
         return {};
       }

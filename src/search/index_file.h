@@ -2,7 +2,7 @@
 
 // The database of the index: its file, its tables, and the rules for writers.
 //
-//  sources   indexed sources, by URL; `mark` is the change mark and `position` the position of the
+//  sources   indexed sources, by URL; `mark` is the change token and `position` the position of the
 //            ChangeReader when all of it was indexed
 //  sessions  of a source, with the indexed range of messages [first, next), of which `fingerprint`
 //            covers those from `tail` on; `origin` is the session that it was forked from

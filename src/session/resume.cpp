@@ -26,14 +26,16 @@ Result<> check_signature(Store& store, const SessionInfo& info, bool accept_chan
                   "' does not match: another program changed it, or signed it on another host"));
 }
 
+std::string name_of(const SessionInfo& info) {
+  return info.title.empty() ? short_id(info.id) : terminal_line(info.title);
+}
+
 // A conversation without messages and without response ids cannot be continued.
 Result<> check_can_continue(const Store& store, const Session& session) {
   if (store.capabilities().messages || !session.response_chain.empty()) {
     return {};
   }
-  const std::string name =
-      session.info.title.empty() ? short_id(session.info.id) : terminal_line(session.info.title);
-  return fail(Code::unsupported, cat("'", name,
+  return fail(Code::unsupported, cat("'", name_of(session.info),
                                      "' has no response ids and no text; there is nothing "
                                      "to continue from"));
 }
@@ -78,7 +80,7 @@ Result<ResumedSession> resume_session(Store& store, const SessionId& id,
     REPRISE_ASSIGN(const Session found, get(store, id));
     if (found.info.state == SessionState::archived) {
       return fail(Code::invalid_argument,
-                  cat("'", found.info.title, "' is archived: run `reprise restore ", short_id(id),
+                  cat("'", name_of(found.info), "' is archived: run `reprise restore ", short_id(id),
                       "` first"));
     }
     REPRISE_TRY(check_signature(store, found.info, options.accept_changed));

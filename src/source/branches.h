@@ -50,7 +50,7 @@ Result<Session> session_of_branch(Session session, const NamedBranch& named);
 // The messages of the current branch, or of an abandoned one.
 class BranchMessages {
  public:
-  // `used` is the current branch, which must outlive it; `named` is null for this one.
+  // `current` is the current branch, which must outlive this; `named` is null for its messages.
   BranchMessages(const Tree& tree, const Branch& current, const NamedBranch* named)
       : current_(current),
         shared_(named == nullptr ? current.size() : named->branch.shared),

@@ -25,7 +25,7 @@ bool is_json_blank(char c) {
 // Finds the end of a JSON value by its brackets and strings, incrementally.
 class ValueEnd {
  public:
-  // Whether the value ends within these bytes; `used` is then how many of them belong to it.
+  // Whether the value ends within these bytes; `consumed` is then how many of them belong to it.
   bool ends_in(std::string_view bytes, std::size_t& consumed) {
     std::size_t i = 0;
     while (i < bytes.size()) {

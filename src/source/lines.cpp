@@ -70,7 +70,7 @@ Result<bool> LineReader::next(Line& line) {
     if (buffer_.size() - used_ > kLineBytesMax) {
       const std::string beginning = buffer_.substr(used_, kExcerptBytes);
       REPRISE_TRY(skip_line());
-      // The skipped bytes were discarded, so the beginning is inserted where nothing has to move.
+      // skip_line() has discarded the line: its beginning is inserted again.
       buffer_.insert(0, beginning);
       used_ += beginning.size();
       searched_ += beginning.size();

@@ -13,8 +13,8 @@ namespace reprise::source {
 
 inline constexpr std::size_t kThreadsMax = 4;
 
-// Calls work(i) for each i < count, in as many threads as there are processors, but not for less
-// than `per_thread` calls each. Returns when all are done; `work` must not throw.
+// Calls work(i) for each i < count, in a thread for each processor, at most kThreadsMax, but not
+// for less than `per_thread` calls each. Returns when all are done; `work` must not throw.
 template <class Work>
 void parallel_for(std::size_t count, std::size_t per_thread, const Work& work) {
   std::atomic<std::size_t> next = 0;

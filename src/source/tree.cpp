@@ -42,7 +42,7 @@ std::uint32_t Tree::IdTable::find(const std::vector<Node>& nodes, std::uint64_t 
 void Tree::IdTable::add_last(const std::vector<Node>& nodes) {
   constexpr std::size_t kSlotsMin = 64;
   const auto add = [&](std::uint32_t index) { slots_[slot_of(nodes, nodes[index].id)] = index; };
-  if (2 * ++current_ > slots_.size()) {
+  if (2 * ++count_ > slots_.size()) {
     const auto before = std::exchange(
         slots_, std::vector<std::uint32_t>(std::max(kSlotsMin, 2 * slots_.size()), kNone));
     for (const std::uint32_t index : before) {
@@ -184,7 +184,6 @@ Branch Tree::branch_of(std::span<const std::uint32_t> path) const {
 // What is known of the path to each node, from what the node adds to the path to its parent.
 class Tree::Paths {
  public:
-  // `used` is the current branch.
   Paths(const Tree& tree, std::uint32_t leaf, const Branch& current)
       : tree_(tree), current_(current), calls_(tree.nodes_.size()), paths_(tree.nodes_.size()) {
     note_results();

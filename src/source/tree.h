@@ -90,7 +90,7 @@ class Tree {
   Branch branch(std::uint32_t leaf) const;
   // Takes time proportional to the tree, however many branches it has.
   std::vector<AbandonedBranch> abandoned_branches() const;
-  // The messages of a branch that are not shared with the current one, `used`. Takes time
+  // The messages of a branch that are not shared with the current one. Takes time
   // proportional to these.
   Branch own_messages(const AbandonedBranch& of, const Branch& current) const;
 
@@ -126,7 +126,7 @@ class Tree {
    private:
     std::size_t slot_of(const std::vector<Node>& nodes, std::uint64_t id) const;
     std::vector<std::uint32_t> slots_;  // indexes of nodes; kNone: free
-    std::size_t current_ = 0;
+    std::size_t count_ = 0;
   };
   std::vector<Node> nodes_;
   std::vector<Links> links_;

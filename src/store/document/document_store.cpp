@@ -143,9 +143,8 @@ class DocumentWriter {
     }
     const PendingBatch& batch = pending_->batches.front();
     const Seq head = pending_->first.next(std::ssize(batch.messages));
-    const auto& unsaved_session = batch.options.begin_partial;
-    return unsaved_session && options.end_partial &&
-           unsaved_session->answer == *options.end_partial &&
+    const auto& begun = batch.options.begin_partial;
+    return begun && options.end_partial && begun->answer == *options.end_partial &&
            options.expected_head.value_or(head) == head;
   }
 

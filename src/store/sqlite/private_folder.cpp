@@ -131,7 +131,7 @@ Result<> copy_contents(const fs::path& from, const fs::path& to) {
     return {};
   }
   REPRISE_ASSIGN(Fd target, open_file(to, O_WRONLY | O_CREAT | O_TRUNC, 0600));
-  bool has_rows = false;
+  bool has_copied = false;
   for (;;) {
     // Lets the file system share the blocks.
     const ssize_t copied =
@@ -140,13 +140,13 @@ Result<> copy_contents(const fs::path& from, const fs::path& to) {
       return target.close(to);
     }
     if (copied < 0 && errno != EINTR) {
-      if (has_rows) {
+      if (has_copied) {
         return std::unexpected(os_error("copy", from, errno));
       }
       REPRISE_TRY(copy_by_pieces(source->get(), target.get(), from, to));
       return target.close(to);
     }
-    has_rows = has_rows || copied > 0;
+    has_copied = has_copied || copied > 0;
   }
 }
 
