@@ -80,8 +80,8 @@ Result<ResumedSession> resume_session(Store& store, const SessionId& id,
     REPRISE_ASSIGN(const Session found, get(store, id));
     if (found.info.state == SessionState::archived) {
       return fail(Code::invalid_argument,
-                  cat("'", name_of(found.info), "' is archived: run `reprise restore ", short_id(id),
-                      "` first"));
+                  cat("'", name_of(found.info), "' is archived: run `reprise restore ",
+                      short_id(id), "` first"));
     }
     REPRISE_TRY(check_signature(store, found.info, options.accept_changed));
     REPRISE_ASSIGN(resumed.recovered, recover_interrupted(store, id, options.clock, options.stop));
