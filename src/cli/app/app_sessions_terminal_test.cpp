@@ -124,6 +124,22 @@ TEST_F(AppSessionsTerminalTest, ShowsWhatAnotherProgramAdds) {
   EXPECT_NE(shown.find(R"("messages":8)"), std::string::npos) << shown;
 }
 
+TEST_F(AppSessionsTerminalTest, ReopensASessionThatAnotherWindowClosed) {
+  start({});
+  await("Reprise");
+  type("first-words\r");
+  await("now");
+  printed("close last");
+  EXPECT_NE(printed("list --json").find(R"("state":"closed")"), std::string::npos);
+  type("second-words\r");
+  await("second-words");
+  await("second-words");
+  await("now");
+  EXPECT_NE(printed("list --json").find(R"("state":"active")"), std::string::npos);
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+}
+
 TEST_F(AppSessionsTerminalTest, ReplacesTheLastQuestion) {
   start({});
   await("Reprise");

@@ -219,9 +219,24 @@ void LiveSession::run(Turn turn, std::string question) {
   });
 }
 
+// Another window may have closed the session, which goes on here.
+void LiveSession::reopen() {
+  if (Store* const store = session_->store();
+      store != nullptr && session_->current_session().info.state == SessionState::closed) {
+    const auto reopened = store->update(
+        session_->id(), {.state = SessionState::active, .closed_at = std::optional<Time>()});
+    if (!reopened) {
+      parts_.events.post(
+          Announcement{Announcement::Kind::warning, parts_.tab,
+                       cat("the session is still marked as closed: ", reopened.error().message)});
+    }
+  }
+}
+
 void LiveSession::report(const Result<Outcome>& outcome, std::optional<Seq> first, bool stopped) {
   if (outcome) {
     last_saved_ = outcome->saved;
+    reopen();
   }
   TurnEnded ended{.tab = parts_.tab, .metadata = metadata(), .stopped = stopped};
   {

@@ -89,6 +89,7 @@ class LiveSession {
   void report(const Result<Outcome>& outcome, std::optional<Seq> first, bool stopped);
   // Tells the user once if another program has moved the session out of the lists.
   void notice_removal(const SessionInfo& info);
+  void reopen();
   std::vector<Todo> todos();
 
   Parts parts_;
