@@ -355,6 +355,10 @@ const CommandEntry* find_command(std::string_view name) {
   return found == std::end(kCommands) ? nullptr : found;
 }
 
+std::string command_first(std::string_view name) {
+  return cat("write the command first: reprise ", name, " …");
+}
+
 std::string unknown_command(std::string_view name) {
   std::vector<std::string_view> names;
   for (const CommandEntry& entry : kCommands) {
