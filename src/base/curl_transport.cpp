@@ -206,24 +206,27 @@ bool is_on_this_machine(std::string_view url) {
   return is_local_url(server_of(url));
 }
 
-// The variables that libcurl reads.
-bool has_proxy() {
-  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+// The variable from which libcurl takes the proxy for the URL; "" if none is set.
+std::string_view proxy_variable(std::string_view url) {
+  const bool is_http = ascii_lower(url).starts_with("http://");
+  for (const char* name : {is_http ? "http_proxy" : "https_proxy",
+                           is_http ? "http_proxy" : "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
     if (!variable(name).empty()) {
-      return true;
+      return name;
     }
   }
-  return false;
+  return "";
 }
 
 Error refused_connection(const Transfer& transfer, const std::string& host) {
   long os_errno = 0;
   transfer.curl.easy_getinfo(transfer.easy, CURLINFO_OS_ERRNO, &os_errno);
-  const bool by_proxy = !is_on_this_machine(transfer.request.url) && has_proxy();
+  const std::string_view proxy =
+      is_on_this_machine(transfer.request.url) ? "" : proxy_variable(transfer.request.url);
   return {Code::io,
-          by_proxy ? cat("nothing answers at ", host, ", or not at the proxy: check HTTPS_PROXY")
-                   : cat("nothing answers at ", host,
-                         ": check that the server is running and the base URL is correct"),
+          proxy.empty() ? cat("nothing answers at ", host,
+                              ": check that the server is running and the base URL is correct")
+                        : cat("nothing answers at ", host, ", or not at the proxy: check ", proxy),
           os_errno == 0 ? ECONNREFUSED : static_cast<int>(os_errno)};
 }
 
@@ -237,7 +240,8 @@ Error error_of(const Transfer& transfer, CURLcode code) {
       return {Code::invalid_argument,
               cat("not an http:// or https:// URL: ", http::masked_url(transfer.request.url))};
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return {Code::io, "cannot find the proxy: check HTTPS_PROXY", EHOSTUNREACH};
+      return {Code::io, cat("cannot find the proxy: check ", proxy_variable(transfer.request.url)),
+              EHOSTUNREACH};
     case CURLE_COULDNT_RESOLVE_HOST:
       return {Code::io, cat("cannot find ", host, ": check the name and the network"),
               EHOSTUNREACH};

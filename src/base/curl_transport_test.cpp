@@ -145,6 +145,16 @@ TEST(CurlTransport, ProxiesLookalikesOfLocalNames) {
                                             "GET http://127.evil/b", "GET /c", "GET /d"}));
 }
 
+TEST(CurlTransport, NamesTheVariableOfTheProxy) {
+  for (const char* const name : {"http_proxy", "ALL_PROXY"}) {
+    ASSERT_EQ(::setenv(name, "http://127.0.0.1:1", 1), 0);
+    Received received;
+    EXPECT_EQ(get("http://model.test/", received).error().message,
+              cat("nothing answers at model.test, or not at the proxy: check ", name));
+    ASSERT_EQ(::unsetenv(name), 0);
+  }
+}
+
 TEST(CurlTransport, BoundsTheHeaders) {
   const Loopback server([](Peer& peer) {
     peer.read_request();

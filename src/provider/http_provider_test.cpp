@@ -198,9 +198,10 @@ TEST(HttpProvider, RedirectsAreReportedAndNotFollowed) {
 TEST(HttpProvider, WithoutAKeyNamesItsVariable) {
   ProviderFixture bench(chat_codec(), {{.status = 401}});
   EXPECT_EQ(bench.ask().error().message,
-            "model.test rejected the API key (401); set OPENAI_API_KEY");
+            "model.test requires a key, and none was sent (401); set OPENAI_API_KEY");
   ProviderFixture advised(chat_codec(), {{.status = 401}}, {.key_advice = "give it one"});
-  EXPECT_EQ(advised.ask().error().message, "model.test rejected the API key (401); give it one");
+  EXPECT_EQ(advised.ask().error().message,
+            "model.test requires a key, and none was sent (401); give it one");
 }
 
 TEST(HttpProvider, RetriesWithGrowingPauses) {

@@ -206,7 +206,11 @@ Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
   }
   if (status == 401 || status == 403) {
     return {Code::unauthorized,
-            join(cat(host, " rejected the API key (", status, ")"), reason, key_advice(recipient))};
+            join(cat(host,
+                     recipient.api_key.empty() ? " requires a key, and none was sent ("
+                                               : " rejected the API key (",
+                     status, ")"),
+                 reason, key_advice(recipient))};
   }
   if (recipient.continued && (status == 400 || status == 404) && previous_response_unknown(body)) {
     return {Code::expired, join(cat(host, " no longer has the previous response"), reason, "")};

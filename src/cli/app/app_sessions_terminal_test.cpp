@@ -229,6 +229,14 @@ TEST_F(AppSessionsTerminalTest, BeginsANewSessionAfterTheResumedOne) {
   EXPECT_NE(listed.find("beta-words"), std::string::npos) << listed;
 }
 
+TEST_F(AppSessionsTerminalTest, DoesNotOpenWithoutTheSessionNamed) {
+  printed("ask --provider echo alpha-words");
+  start({"-r", "nope"});
+  await("no session matches 'nope'");
+  EXPECT_EQ(end(), 1);
+  EXPECT_EQ(screen().find("\x1b[?1049h"), std::string::npos);
+}
+
 TEST_F(AppSessionsTerminalTest, UsesTheSettingsOfATabsFolder) {
   std::filesystem::create_directories(home() / ".config/reprise");
   std::filesystem::create_directories(home() / "other");

@@ -183,7 +183,7 @@ void render_menu(Screen& screen, const State& state, const Frame& frame) {
     screen.fill({row, 0}, kPlain, " ");
     const Style style = selected ? Style{.colour = Colour::cyan, .bold = true} : kPlain;
     screen.put({row, 0}, selected ? "▸ " : "  ", style);
-    screen.put({row, 2}, name_of(item), style, column - 1);
+    screen.put({row, 2}, fit_text(name_of(item), column - 3), style, column - 1);
     const std::size_t columns = state.size.columns - std::min(column, state.size.columns);
     screen.put({row, column}, fit_text(item.help, columns), kDim);
   }

@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "base/http.h"
-#include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/session_worker.h"
+#include "cli/output/table.h"
 #include "cli/repl/chat_session.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/settings.h"
@@ -116,9 +116,7 @@ Result<> SessionWorker::list_questions(LiveSession& live, const ListQuestions& r
   if (Store* const store = live.session().store(); store != nullptr && live.session().is_saved()) {
     const auto sink = [&listed](const Message& message) {
       if (is_question(message)) {
-        const std::string text = question_text(message);
-        listed.questions.emplace_back(message.seq,
-                                      terminal_line(grapheme_prefix(text, kQuestionShown)));
+        listed.questions.emplace_back(message.seq, excerpt(question_text(message), kQuestionShown));
       }
       return Flow::proceed;
     };

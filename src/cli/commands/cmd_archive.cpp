@@ -108,7 +108,7 @@ class Restore final : public Command {
         continue;
       }
       REPRISE_TRY(result);
-      context.console().notice(cat("restored ", session_name(*store, info)));
+      REPRISE_TRY(report_restored(context, *store, info));
       restored.push_back(info);
     }
     context.console().end_progress();
@@ -128,6 +128,19 @@ class Restore final : public Command {
     }
     REPRISE_ASSIGN(Trash* const trash, offered(store.capabilities().trash, "restore sessions"));
     return trash->restore(info.id);
+  }
+
+  // A session that was archived when it was deleted is archived again.
+  static Result<> report_restored(Context& context, Store& store, const SessionInfo& info) {
+    REPRISE_ASSIGN(const std::optional<Session> session, store.find(info.id));
+    const bool is_archived = session && session->info.state == SessionState::archived;
+    const std::string name = session_name(store, info);
+    context.console().notice(is_archived
+                                 ? cat("moved ", name, " from the trash back to the archive; `",
+                                       context.config().program(), " restore ", short_id(info.id),
+                                       "` takes it out of the archive, too")
+                                 : cat("restored ", name));
+    return {};
   }
 
   std::vector<std::string> sels_;

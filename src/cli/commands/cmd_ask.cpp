@@ -27,7 +27,9 @@ class Ask final : public Command {
     ArgumentTable table{
         .options = {{"-c,--continue", "", "continue the newest session of this folder", &newest_},
                     {"-r,--resume", "SEL", "continue this session", &sel_},
-                    {"--new", "", "start a new session; a store's current one is archived", &new_},
+                    {"--new", "",
+                     "start a new session; in a chatdir: store, archive the current one first",
+                     &new_},
                     {"-f,--file", "FILE", "attach a text file, an image or a PDF (file or URL)",
                      &files_},
                     {"--go-on", "", "continue an answer that was interrupted", &go_on_},

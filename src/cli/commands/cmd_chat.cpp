@@ -195,6 +195,18 @@ Result<Exit> run_chat(Context& context, ChatRequest& request, JsonAnswer* events
   }
 }
 
+// Before the app opens, which would show an empty session. It reports an unreachable server itself.
+Result<> check_session(Context& context, const std::string& sel) {
+  const auto store = context.stores().open(Access::read);
+  if (!store) {
+    return store.error().code == Code::not_found ? Result<>(std::unexpected(store.error()))
+                                                 : Result<>();
+  }
+  const auto found = context.stores().select(**store, sel, Use::change);
+  return !found && found.error().code == Code::not_found ? Result<>(std::unexpected(found.error()))
+                                                         : Result<>();
+}
+
 Result<Exit> run_chat(Context& context, ChatRequest request) {
   if (const std::string message = run_flag_error(context, request.flags); !message.empty()) {
     return context.console().usage_error(message);
@@ -203,6 +215,9 @@ Result<Exit> run_chat(Context& context, ChatRequest request) {
     REPRISE_ASSIGN(request.sel, adopt_session(context, *request.sel));
   }
   if (!request.plain && !context.globals().json && app::can_run_app(context)) {
+    if (request.sel) {
+      REPRISE_TRY(check_session(context, *request.sel));
+    }
     const std::string sel = request.newest ? "last" : request.sel.value_or("");
     // These flags apply to a new session.
     const bool new_session = request.new_session || request.flags.mode || request.flags.system;
@@ -282,7 +297,9 @@ class Chat final : public Command {
                      .help = "continue this session; without SEL, choose from a menu",
                      .target = &sel_,
                      .value_optional = true},
-                    {"--new", "", "start a new session; a store's current one is archived", &new_},
+                    {"--new", "",
+                     "start a new session; in a chatdir: store, archive the current one first",
+                     &new_},
                     {"-a,--all", "", "offer the sessions of all folders", &all_},
                     {"--plain", "", "work line by line, even on a terminal", &plain_}},
         .arguments = {{"PATH", "the folder, for a mode that takes one", &path_}}};
@@ -294,6 +311,9 @@ class Chat final : public Command {
     if (const auto conflict = session_flags_error(newest_, sel_.has_value(), new_);
         !conflict.empty()) {
       return context.console().usage_error(conflict);
+    }
+    if (path_ && !flags_.mode && find_command(*path_) != nullptr) {
+      return context.console().usage_error(command_first(*path_));
     }
     if (path_ && (!flags_.mode || newest_ || sel_)) {
       return context.console().usage_error(

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include "base/file.h"
 #include "base/http.h"
@@ -60,11 +61,8 @@ std::string settings_template() {
 
 constexpr std::string_view kProjectAccess[] = {"yes", "if trusted", "no"};  // by RequiredTrust
 
-std::string section_prefix(const ConfigKey& key) {
-  return key.is_in(Section::top)        ? ""
-         : key.is_in(Section::provider) ? "providers.NAME."
-                                        : "mode.NAME.";
-}
+constexpr std::pair<Section, std::string_view> kSections[] = {
+    {Section::top, ""}, {Section::provider, "providers.NAME."}, {Section::mode, "mode.NAME."}};
 
 class ConfigCommand final : public Command {
  public:
@@ -287,15 +285,20 @@ class ConfigCommand final : public Command {
     std::vector<std::vector<std::string>> rows;
     std::string document;
     json::ArrayWriter array(document);
-    for (const ConfigKey& key : config_keys()) {
-      const std::string name = cat(section_prefix(key), key.name);
-      const std::string_view project_access =
-          kProjectAccess[static_cast<std::size_t>(key.required_trust)];
-      rows.push_back(
-          {name, expected_value(key), std::string(project_access), std::string(key.help)});
-      array.item();
-      json::append_object(document, "key", name, "value", expected_value(key), "project",
-                          project_access, "help", key.help);
+    for (const auto& [section, prefix] : kSections) {
+      for (const ConfigKey& key : config_keys()) {
+        if (!key.is_in(section)) {
+          continue;
+        }
+        const std::string name = cat(prefix, key.name);
+        const std::string_view project_access =
+            kProjectAccess[static_cast<std::size_t>(key.required_trust)];
+        rows.push_back(
+            {name, expected_value(key), std::string(project_access), std::string(key.help)});
+        array.item();
+        json::append_object(document, "key", name, "value", expected_value(key), "project",
+                            project_access, "help", key.help);
+      }
     }
     array.close();
     if (context.globals().json) {

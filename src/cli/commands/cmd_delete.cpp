@@ -97,12 +97,11 @@ constexpr std::string_view kOlderThan = "30d";
 class Cleanup final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {
-        .options = {{"--older-than", "AGE",
-                     "closed longer ago than this, such as 90d (default: 30d)", &older_than_},
-                    {"--dry-run", "", "show what would be removed, without removing it", &dry_run_},
-                    {"--purge", "", "remove for good, bypassing the trash", &purge_}},
-        .arguments = {}};
+    return {.options = {{"--older-than", "AGE",
+                         "closed longer ago than this, such as 90d (default: 30d)", &older_than_},
+                        {"--dry-run", "", "show what would be moved to the trash", &dry_run_},
+                        {"--purge", "", "remove for good, bypassing the trash", &purge_}},
+            .arguments = {}};
   }
 
   Result<Exit> run(Context& context) override {
@@ -110,7 +109,7 @@ class Cleanup final : public Command {
     const auto duration = parse_duration(age);
     if (!duration) {
       return context.console().usage_error(
-          cat("--older-than must be an age such as 30d, 12h or 4w, not '", age, "'"));
+          cat("--older-than must be an age such as '3 days', 4w or 12h, not '", age, "'"));
     }
     REPRISE_ASSIGN(Store* const store, dry_run_ ? context.stores().open(Access::read)
                                                 : context.stores().open_existing());

@@ -101,11 +101,11 @@ class Doctor final : public Command {
     parse({.user_file = sources.user_file,
            .user_file_required = sources.user_file_required,
            .project_from = "/"},
-          context);
+          context, "`reprise config edit` opens it");
     if (const auto project = find_project_file(sources.project_from);
         project && !project->empty()) {
       findings_.add("project_config", project->string());
-      parse({.user_file = {}, .project_from = sources.project_from}, context);
+      parse({.user_file = {}, .project_from = sources.project_from}, context, "correct the file");
     }
     const auto settings = context.config().settings();
     if (!settings && std::ranges::none_of(findings_.list(), [](const Finding& finding) {
@@ -117,10 +117,9 @@ class Doctor final : public Command {
     return settings ? *settings : nullptr;
   }
 
-  void parse(const ConfigSources& sources, Context& context) {
+  void parse(const ConfigSources& sources, Context& context, std::string_view advice) {
     if (const auto loaded = load_settings(sources, context.environment()); !loaded) {
-      findings_.add_problem("config_error", loaded.error().message,
-                            "correct the file; `reprise config show` lists the settings in use");
+      findings_.add_problem("config_error", loaded.error().message, std::string(advice));
     }
   }
 

@@ -131,6 +131,15 @@ Settings. Flags override them, they override the files.
 \fBANTHROPIC_API_KEY\fR, \fBOPENAI_API_KEY\fR
 Keys. They are never stored or shown.
 .TP
+\fBANTHROPIC_BASE_URL\fR, \fBOPENAI_BASE_URL\fR
+The servers that these keys are sent to, instead of the providers' own.
+.TP
+\fBREPRISE_LOCAL_PORTS\fR
+The ports where local model servers are looked for, such as 11434,8080; none to disable it.
+.TP
+\fBhttp_proxy\fR, \fBHTTPS_PROXY\fR, \fBALL_PROXY\fR, \fBNO_PROXY\fR
+Proxies, and the servers that are reached without one. This machine always is.
+.TP
 \fBVISUAL\fR, \fBEDITOR\fR
 The editor for a long message.
 .TP

@@ -1,8 +1,10 @@
 // reprise import: copies sessions of other tools into the store.
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <map>
+#include <system_error>
 
 #include "base/reserve.h"
 #include "base/terminal_text.h"
@@ -21,24 +23,33 @@
 namespace reprise::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::string_view kAuto = "auto";
 
 constexpr std::chrono::milliseconds kPauseMin{2'000};
 constexpr int kIdleFactor = 10;  // spends at most about a tenth of the time importing
 
-constexpr std::string_view kUnit =
-    "# ~/.config/systemd/user/reprise-import.service\n"
-    "# systemctl --user enable --now reprise-import\n"
-    "[Unit]\n"
-    "Description=Import the histories of other tools into Reprise\n"
-    "\n"
-    "[Service]\n"
-    "ExecStart=/usr/bin/env reprise import --watch --yes --quiet\n"
-    "Restart=on-failure\n"
-    "Nice=10\n"
-    "\n"
-    "[Install]\n"
-    "WantedBy=default.target\n";
+std::string systemd_unit() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const std::string command = error ? "/usr/bin/env reprise" : cat("\"", program.native(), "\"");
+  return cat(R"(# mkdir -p ~/.config/systemd/user
+# reprise import --unit > ~/.config/systemd/user/reprise-import.service
+# systemctl --user enable --now reprise-import
+[Unit]
+Description=Import the histories of other tools into Reprise
+
+[Service]
+ExecStart=)",
+             command, R"( import --watch --yes --quiet
+Restart=on-failure
+Nice=10
+
+[Install]
+WantedBy=default.target
+)");
+}
 
 std::string size_text(std::int64_t bytes) {
   constexpr std::int64_t kMega = 1'000'000;
@@ -73,7 +84,7 @@ class ImportCommand final : public Command {
       return context.console().usage_error("--watch and --dry-run cannot be used together");
     }
     if (unit_) {
-      context.console().out().write(kUnit);
+      context.console().out().write(systemd_unit());
       return Exit::success;
     }
     const bool is_auto = sources_.empty() || (sources_.size() == 1 && sources_.front() == kAuto);

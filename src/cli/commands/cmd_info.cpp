@@ -7,6 +7,7 @@
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
+#include "cli/output/session_text.h"
 #include "cli/output/table.h"
 #include "cli/program/store_opener.h"
 #include "cli/settings/time_value.h"
@@ -19,10 +20,6 @@ namespace reprise::cli {
 namespace {
 
 constexpr std::size_t kBeginningCharacters = 50;
-
-std::string cost_text(const Usage& usage) {
-  return usage.cost ? cat("$", usage.cost->str()) : "";
-}
 
 // Mentions cached tokens only if there are any.
 std::string tokens_text(const Usage& usage) {
@@ -176,7 +173,8 @@ class Info final : public Command {
     const RawJson* const token_count = json::find_field(session.extra, "token_count");
     line("other tokens", token_count == nullptr ? "" : terminal_line(token_count->text()));
     const std::string& priced_by = usage.price_source;
-    line("cost", cat(cost_text(usage), priced_by.empty() ? "" : cat(" (by ", priced_by, ")")));
+    line("cost", cat(usage.cost ? cost_text(usage) : "",
+                     priced_by.empty() ? "" : cat(" (by ", priced_by, ")")));
     return out;
   }
 

@@ -39,7 +39,7 @@ class SearchMessages final : public Command {
     return {
         .options =
             {{"--project", "DIR", "only sessions of this folder, or of DIR", &project_, {}, true},
-             {"--since", "WHEN", "only messages since then: '2 weeks', a date", &since_},
+             {"--since", "WHEN", "only messages since then: '2 weeks' or a date", &since_},
              {"--until", "WHEN", "only messages until then; a date is included", &until_},
              {"--role",
               "ROLE",

@@ -83,6 +83,9 @@ class Setup final : public Command {
     const Input input =
         source_->read(cat(question, suggestion.empty() ? "" : cat(" [", suggestion, "]"), ": "),
                       interrupts_.token());
+    if (::isatty(STDIN_FILENO) != 1) {
+      print("");  // a terminal echoes the end of the line
+    }
     if (input.kind == Input::Kind::stopped) {
       return fail(Code::cancelled, "stopped: no setting was changed");
     }

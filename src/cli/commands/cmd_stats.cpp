@@ -49,7 +49,7 @@ std::string local_day(Time time) {
 }
 
 // "$12.34", "$0.0042"; a "+" means that some requests have no known price.
-std::string cost_text(const StatisticsRow& row) {
+std::string row_cost_text(const StatisticsRow& row) {
   if (!row.usage.cost) {
     return "-";
   }
@@ -83,7 +83,7 @@ class Stats final : public Command {
         .options = {{"--by", "WHAT",
                      "group by day, model, project, mode, provider or source (default: day)", &by_,
                      by_names()},
-                    {"--since", "WHEN", "only messages since then: '2 weeks', a date", &since_},
+                    {"--since", "WHEN", "only messages since then: '2 weeks' or a date", &since_},
                     {"--until", "WHEN", "only messages until then; a date is included", &until_},
                     {"--all-sources", "", "also count other tools' histories on this machine",
                      &all_sources_}},
@@ -223,7 +223,7 @@ class Stats final : public Command {
     const auto add = [&rows](const StatisticsRow& row, const std::string& name) {
       rows.push_back({name, std::to_string(row.sessions), std::to_string(row.turns),
                       compact_count(row.usage.input.value), compact_count(row.usage.cached.value),
-                      compact_count(row.usage.output.value), cost_text(row)});
+                      compact_count(row.usage.output.value), row_cost_text(row)});
     };
     for (const StatisticsRow& row : statistics.rows) {
       add(row, row.key.empty() ? "-" : terminal_line(row.key));

@@ -88,7 +88,7 @@ constexpr CommandEntry kCommands[] = {
          "deleted at any time.",
      .examples = "reprise search disk full\n"
                  "reprise search '\"no space left\"' -docker --since '2 weeks'\n"
-                 "reprise search migrat* --project --role user\n"
+                 "reprise search 'migrat*' --project --role user\n"
                  "reprise show e32c41d0#12",
      .make = make_search},
     {.name = "info",
@@ -190,7 +190,8 @@ constexpr CommandEntry kCommands[] = {
      .group = CommandGroup::remove,
      .summary = "move all sessions of this folder to the trash",
      .description = "A session whose answer is still running is skipped. In a chatdir: store, only "
-                    "archived sessions are cleared, a single one without a question.",
+                    "archived sessions are cleared; if there is only one, it is cleared without "
+                    "asking.",
      .examples = "reprise clear\n"
                  "reprise clear --all --yes",
      .make = make_clear},
@@ -315,7 +316,9 @@ constexpr CommandEntry kCommands[] = {
      .summary = "print completions for bash, zsh or fish",
      .description = "",
      .examples = "source <(reprise completions bash)\n"
-                 "reprise completions zsh > ~/.zfunc/_reprise\n"
+                 "mkdir -p ~/.zfunc && reprise completions zsh > ~/.zfunc/_reprise\n"
+                 "fpath+=(~/.zfunc)  # in ~/.zshrc, before compinit\n"
+                 "mkdir -p ~/.config/fish/completions\n"
                  "reprise completions fish > ~/.config/fish/completions/reprise.fish",
      .make = make_completions},
     {.name = "help",
@@ -336,7 +339,6 @@ constexpr CommandEntry kCommands[] = {
      .make = make_complete},
     {.name = "man",
      .group = CommandGroup::set_up,
-     .hidden = true,
      .text_only = true,
      .summary = "print the manual page",
      .description = "",
@@ -353,6 +355,10 @@ std::span<const CommandEntry> command_table() {
 const CommandEntry* find_command(std::string_view name) {
   const auto* const found = std::ranges::find(kCommands, name, &CommandEntry::name);
   return found == std::end(kCommands) ? nullptr : found;
+}
+
+std::string command_first(std::string_view name) {
+  return cat("write the command first: reprise ", name, " …");
 }
 
 std::string unknown_command(std::string_view name) {

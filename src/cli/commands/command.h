@@ -49,6 +49,8 @@ std::span<const CommandEntry> command_table();
 const CommandEntry* find_command(std::string_view name);
 // "unknown command 'lsit'; did you mean 'list'?"
 std::string unknown_command(std::string_view name);
+// For a command that follows options of `chat`.
+std::string command_first(std::string_view name);
 
 // Each is defined in cmd_NAME.cpp.
 MakeCommand make_archive, make_ask, make_backup, make_chat, make_cleanup, make_clear, make_close,

@@ -37,7 +37,13 @@ fs::path existing_folder(fs::path folder) {
 }
 
 // What to do about a file or folder that cannot be written.
-std::string write_advice(const fs::path& path, int os_errno) {
+std::string write_advice(Context& context, const fs::path& path, int os_errno) {
+  const std::string home = context.environment().find("HOME").value_or("");
+  std::error_code none;
+  if (fs::path(home).native().starts_with(path.native()) && !fs::is_directory(home, none)) {
+    return cat("the home folder ", home,
+               " does not exist: set HOME or XDG_DATA_HOME, or use --store");
+  }
   const std::string first = os_errno == EROFS    ? "remount its file system writable"
                             : os_errno == ENOSPC ? "free some space"
                                                  : cat("make ", path.string(), " writable");
@@ -82,7 +88,7 @@ std::string advice_for(Context& context, const Error& error) {
 }
 
 // Tests writing: creates, syncs and removes a file.
-void check_writable(Findings& findings, const fs::path& target) {
+void check_writable(Findings& findings, Context& context, const fs::path& target) {
   const fs::path folder = existing_folder(target);
   const auto resolved = resolve_path(folder);
   const auto probe =
@@ -93,7 +99,7 @@ void check_writable(Findings& findings, const fs::path& target) {
     findings.add_problem(
         "write",
         error.os_errno == 0 ? error.message : os_error("write to", folder, error.os_errno).message,
-        write_advice(folder, error.os_errno));
+        write_advice(context, folder, error.os_errno));
   } else {
     findings.add("write", cat("wrote and synced a file in ", folder.string()));
   }
@@ -112,7 +118,8 @@ void check_writable(Findings& findings, const fs::path& target) {
   }
 }
 
-void check_store_file(Findings& findings, const fs::path& path, const StoreKind& kind) {
+void check_store_file(Findings& findings, Context& context, const fs::path& path,
+                      const StoreKind& kind) {
   std::error_code error;
   const bool is_file = kind.location == StoreKind::Location::file;
   if (fs::exists(path, error)) {
@@ -126,13 +133,13 @@ void check_store_file(Findings& findings, const fs::path& path, const StoreKind&
       findings.add_problem("store_access", os_error("write", path, os_errno).message,
                            os_errno == EACCES
                                ? cat("chmod u+rw", is_file ? " " : "x ", path.string())
-                               : write_advice(path, os_errno));
+                               : write_advice(context, path, os_errno));
     }
   } else if (error) {
     findings.add_problem("store_access", os_error("access", path, error.value()).message,
                          "check the path and its permissions");
   }
-  check_writable(findings, is_file ? path.parent_path() : path);
+  check_writable(findings, context, is_file ? path.parent_path() : path);
 }
 
 void count_sessions(Context& context, Findings& findings, Store& store) {
@@ -173,11 +180,12 @@ void check_store(Context& context, const std::string& url, Findings& findings) {
   const bool has_path = kind != nullptr && (kind->location == StoreKind::Location::file ||
                                             kind->location == StoreKind::Location::folder);
   if (has_path) {
-    check_store_file(findings, context.config().path_named(store_path(url).value_or("")), *kind);
+    check_store_file(findings, context, context.config().path_named(store_path(url).value_or("")),
+                     *kind);
   }
   // The outbox: messages that a server did not accept.
   if (kind != nullptr && kind->location == StoreKind::Location::server) {
-    check_writable(findings, context.config().outbox_folder());
+    check_writable(findings, context, context.config().outbox_folder());
   }
   const auto opened = context.stores().open(Access::read);
   if (!opened && opened.error().code == Code::not_found) {

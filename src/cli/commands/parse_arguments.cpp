@@ -94,13 +94,27 @@ std::string_view longest_name(std::string_view names) {
   return names.substr(names.rfind(',') == std::string_view::npos ? 0 : names.rfind(',') + 1);
 }
 
+// Prefix for words that CLI11 must take as they are: arguments that begin with a dash, and "[a,b]",
+// which it would split.
+constexpr char kLiteral = '\x1F';
+
+std::vector<std::string> unmarked(std::vector<std::string> words) {
+  for (std::string& word : words) {
+    if (word.size() > 1 && word[0] == kLiteral && (word[1] == '-' || word[1] == '[')) {
+      word.erase(0, 1);
+    }
+  }
+  return words;
+}
+
 void add_option(CLI::App& app, const OptionSpec& spec, Fault& fault) {
   if (std::holds_alternative<bool*>(spec.target)) {
     app.add_flag(std::string(spec.names), *std::get<bool*>(spec.target));
     return;
   }
   const auto callback = [&spec, &fault](const CLI::results_t& values) {
-    return accept(fault, {longest_name(spec.names), spec.target, spec.choices, spec.range}, values);
+    return accept(fault, {longest_name(spec.names), spec.target, spec.choices, spec.range},
+                  unmarked(values));
   };
   app.add_option(std::string(spec.names), callback)
       ->expected(spec.value_optional ? 0 : 1, 1)
@@ -108,10 +122,6 @@ void add_option(CLI::App& app, const OptionSpec& spec, Fault& fault) {
       ->multi_option_policy(takes_many(spec.target) ? CLI::MultiOptionPolicy::TakeAll
                                                     : CLI::MultiOptionPolicy::TakeLast);
 }
-
-// Prefix for words that begin with a dash but are not options, so that CLI11 takes them as
-// arguments.
-constexpr char kNoOption = '\x1F';
 
 bool is_option(const ArgumentTable& table, std::string_view word) {
   const std::string_view name = word.substr(0, word.find('='));
@@ -123,32 +133,25 @@ bool is_option(const ArgumentTable& table, std::string_view word) {
   });
 }
 
-// Marks words such as "-without", but not "-n5", if the command's argument accepts dashes.
+// Marks "[a,b]", and words such as "-without", but not "-n5", if the command's argument accepts
+// dashes.
 std::vector<std::string> marked_words(const ArgumentTable& globals, const ArgumentTable& command,
                                       std::vector<std::string> words) {
-  if (command.arguments.empty() || !command.arguments.back().dashed) {
-    return words;
-  }
+  bool takes_dashes = !command.arguments.empty() && command.arguments.back().dashed;
   for (std::string& word : words) {
-    if (word == "--") {
-      break;
-    }
-    if (word.size() > 1 && word[0] == '-' && word[1] != '-' && !is_option(globals, word) &&
-        !is_option(command, word)) {
-      word.insert(word.begin(), kNoOption);
+    takes_dashes = takes_dashes && word != "--";
+    const bool is_dashed = takes_dashes && word.size() > 1 && word[0] == '-' && word[1] != '-' &&
+                           !is_option(globals, word) && !is_option(command, word);
+    if (is_dashed || (word.starts_with('[') && word.ends_with(']'))) {
+      word.insert(word.begin(), kLiteral);
     }
   }
   return words;
 }
 
 void add_argument(CLI::App& app, const ArgumentSpec& spec, Fault& fault) {
-  const auto callback = [&spec, &fault](CLI::results_t values) {
-    for (std::string& value : values) {
-      if (spec.dashed && value.starts_with(kNoOption)) {
-        value.erase(0, 1);
-      }
-    }
-    return accept(fault, {spec.name, spec.target, spec.choices, {}}, values);
+  const auto callback = [&spec, &fault](const CLI::results_t& values) {
+    return accept(fault, {spec.name, spec.target, spec.choices, {}}, unmarked(values));
   };
   auto* const option = app.add_option(std::string(spec.name), callback);
   option->required(spec.required);
@@ -172,7 +175,7 @@ std::vector<std::string_view> long_names(const ArgumentTable& a, const ArgumentT
 
 // The words that were not parsed. CLI11 includes "--".
 std::vector<std::string> unparsed_words(const CLI::App& app) {
-  std::vector<std::string> words = app.remaining();
+  std::vector<std::string> words = unmarked(app.remaining());
   std::erase(words, "--");
   return words;
 }

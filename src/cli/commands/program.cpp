@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "cli/commands/command.h"
 #include "cli/commands/help_text.h"
@@ -22,6 +23,16 @@ void complete_command(CommandLine& line) {
   }
 }
 
+// The command in `reprise --provider echo list`, which means `chat` with the PATH list; "" if there
+// is none.
+std::string_view late_command(const ArgumentTable& global_table, const ArgumentTable& chat_table,
+                              const std::vector<std::string>& words) {
+  ArgumentTable table = global_table;
+  std::ranges::copy(chat_table.options, std::back_inserter(table.options));
+  const CommandEntry* const entry = find_command(split_command_line(table, words).command);
+  return entry == nullptr ? "" : entry->name;
+}
+
 Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTable& global_table,
                  const std::vector<std::string>& words) {
   const std::unique_ptr<Command> command = entry.make();
@@ -32,7 +43,10 @@ Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTabl
   }
   context.console().set_usage(synopsis(entry.name, table));
   if (const auto parsed = parse_arguments(global_table, table, words); !parsed) {
-    return context.console().usage_error(parsed.error().message);
+    const std::string_view late =
+        entry.name == "chat" ? late_command(global_table, table, words) : "";
+    return context.console().usage_error(late.empty() ? parsed.error().message
+                                                      : command_first(late));
   }
   if (entry.text_only && context.globals().json) {
     return context.console().usage_error(cat("--json cannot be used with ", entry.name));

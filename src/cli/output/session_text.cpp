@@ -255,6 +255,10 @@ std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view) {
   return out;
 }
 
+std::string cost_text(const Usage& usage) {
+  return usage.cost ? cat("$", usage.cost->str()) : "-";
+}
+
 std::string todo_lines(const std::vector<Todo>& todos) {
   std::string out;
   for (std::size_t i = 0; i < todos.size(); ++i) {

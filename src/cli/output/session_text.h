@@ -34,6 +34,9 @@ struct HitView {
 // One line per hit.
 std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view);
 
+// "$0.002"; "-" without a cost.
+std::string cost_text(const Usage& usage);
+
 // One line per todo, numbered from 1 and sanitized for terminals: "2. [x] text". "" for none.
 std::string todo_lines(const std::vector<Todo>& todos);
 

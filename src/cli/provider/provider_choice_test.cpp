@@ -165,6 +165,8 @@ TEST_F(ProviderChoiceTest, AVariableIsSentOnlyToItsServer) {
   flags_.provider = "openai-chat";
   EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}, {"OPENAI_BASE_URL", "https://p.test/v1"}})),
             "k>https://p.test/v1");
+  EXPECT_EQ(choose({{"OPENAI_BASE_URL", "https://p.test/v1"}})->options.key_advice,
+            "set OPENAI_API_KEY");
   flags_.base_url = "https://api.openai.com/v1";
   EXPECT_THAT(sent(choose({{"OPENAI_API_KEY", "k"}, {"OPENAI_BASE_URL", "https://p.test/v1"}})),
               HasSubstr("OPENAI_API_KEY belongs to p.test"));

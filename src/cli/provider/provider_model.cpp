@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 
@@ -12,6 +13,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kLocalServerTimeout{300};
 constexpr std::chrono::milliseconds kServerModelsTimeout{3'000};
+
+bool is_away(const Error& error) {
+  return error.os_errno == ECONNREFUSED || error.os_errno == EHOSTUNREACH;
+}
 
 }  // namespace
 
@@ -44,13 +49,16 @@ Result<std::string> model_of_server(Context& context, const ProviderKind& kind,
   }
   REPRISE_ASSIGN(const auto provider, make_provider(choice.kind, choice.options));
   const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
-  if (!offered || offered->empty()) {  // if it is unreachable, the request reports that
+  if (!offered || offered->empty()) {
     std::string model_name = default_model(kind, dev, url, {});
-    context.console().notice(cat("no model is set, and ", http::host_of(url),
-                                 !offered && offered.error().code == Code::timeout
-                                     ? " did not list its models in time: trying "
-                                     : " lists none: trying ",
-                                 model_name, "; --model names another"));
+    if (offered || !is_away(offered.error())) {  // else the request reports it
+      context.console().notice(cat("no model is set, and ", http::host_of(url),
+                                   offered ? " lists none"
+                                   : offered.error().code == Code::timeout
+                                       ? " did not list its models in time"
+                                       : " did not list its models",
+                                   ": trying ", model_name, "; --model names another"));
+    }
     return model_name;
   }
   std::string model = default_model(kind, dev, url, *offered);
@@ -102,7 +110,7 @@ Result<ProviderChoice> local_server(const ChoiceSources& from) {
       from.flags.model || has_model(*usable) ? model_name : usable->models.front();
   from.context.console().notice(
       model.empty() ? cat("asking ", usable->name, " at ", usable->base_url)
-                    : cat("using ", model, " of ", usable->name, " at ", usable->base_url));
+                    : cat("using ", model, " on ", usable->name, " at ", usable->base_url));
   const auto known = find_provider_at(*find_provider_kind(kCompatibleKind), usable->base_url);
   ProviderChoice choice{.kind = std::string(kCompatibleKind),
                         .name = known ? known->name : std::string(kCompatibleKind),

@@ -24,20 +24,25 @@ bool uses_azure_header(std::string_view url) {
   return host.ends_with(".openai.azure.com") || host.ends_with(".cognitiveservices.azure.com");
 }
 
-// A missing key is an error for the provider's own server only.
+// A missing key is an error for the provider's own server only. `is_variables_server`: the
+// provider's key variable is for this server.
 Result<> check_key_optional(const NamedProvider& provider, const std::string& url,
-                            const std::string& hint, ProviderOptions& options) {
+                            const FoundKey& found, bool is_variables_server,
+                            ProviderOptions& options) {
+  const std::string hint = found.hint.empty() ? "" : cat("; ", found.hint);
   const auto known = find_provider_at(*provider.kind, url);
   const std::string& variable = known ? known->key_variable : provider.key_variable;
   const std::string& own = known ? known->default_url : provider.default_url;
   if (!variable.empty() && http::is_same_server(url, own)) {
-    return fail(Code::unauthorized,
-                cat("no key for ", known ? known->name : provider.name, ": set ", variable,
-                    ", or env_key or key_command in the settings; `--provider echo` needs none",
-                    hint.empty() ? "" : cat("; ", hint)));
+    return fail(
+        Code::unauthorized,
+        cat("no key for ", known ? known->name : provider.name, ": set ", variable,
+            ", or env_key or key_command in the settings; `--provider echo` needs none", hint));
   }
-  options.key_advice = cat("set base_url and env_key in a [providers.NAME] of the settings",
-                           hint.empty() ? "" : cat("; ", hint));
+  options.key_advice =
+      cat(is_variables_server ? cat("set ", provider.key_variable)
+                              : "set base_url and env_key in a [providers.NAME] of the settings",
+          hint);
   return {};
 }
 
@@ -168,7 +173,11 @@ Result<> choose_server(const ChoiceSources& from, const NamedProvider& provider,
   options.api_key = std::move(found.key);
   options.key_advice = found.name.empty() ? "" : cat("check the key in ", found.name);
   if (options.api_key.empty()) {
-    REPRISE_TRY(check_key_optional(provider, url, found.hint, options));
+    const bool is_variables_server =
+        provider.is_kind() &&
+        http::is_same_server(
+            from.context.environment().find(provider.kind->url_variable).value_or(""), url);
+    REPRISE_TRY(check_key_optional(provider, url, found, is_variables_server, options));
   } else if (uses_azure_header(url)) {
     options.auth = "api-key";
   }

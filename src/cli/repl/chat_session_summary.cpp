@@ -3,6 +3,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/output/session_json.h"
+#include "cli/output/session_text.h"
 #include "cli/output/table.h"
 #include "cli/repl/chat_session.h"
 #include "cli/session/start_session.h"
@@ -43,7 +44,7 @@ Result<std::string> ChatSession::describe() {
       line("messages  ", std::to_string(info.head.value)),
       line("tokens    ",
            cat(session.usage.input.value, " in, ", session.usage.output.value, " out")),
-      line("created   ", is_known(info.created_at) ? format_time(info.created_at) : "unknown"));
+      line("started   ", is_known(info.created_at) ? format_time(info.created_at) : "unknown"));
 }
 
 Result<std::string> ChatSession::cost() {
@@ -60,7 +61,7 @@ Result<std::string> ChatSession::cost() {
   const auto add = [&rows](std::string name, std::size_t count, const Usage& usage) {
     rows.push_back({std::move(name), std::to_string(count), std::to_string(usage.input.value),
                     std::to_string(usage.output.value), std::to_string(usage.cached.value),
-                    usage.cost ? cat("$", usage.cost->str()) : "-"});
+                    cost_text(usage)});
   };
   for (const auto& [name, used] : models) {
     add(name, static_cast<std::size_t>(used.first), used.second);

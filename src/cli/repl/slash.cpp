@@ -238,9 +238,10 @@ Result<TodoRequest> parse_todo_request(std::string_view text) {
     return TodoRequest{
         .action = Action::set, .index = static_cast<std::size_t>(*index - 1), .status = *status};
   }
-  return fail(Code::invalid_argument,
-              "use /todo, /todo add TEXT, /todo done N, or /todo set N with one of pending, "
-              "in_progress, completed");
+  return fail(
+      Code::invalid_argument,
+      "use /todo, /todo add TEXT, /todo done N, or /todo set N STATUS (pending, in_progress "
+      "or completed)");
 }
 
 Result<> change_todos(std::vector<Todo>& todos, const TodoRequest& request) {

@@ -40,7 +40,7 @@ Result<SessionInfo> select(Context& context, Store& store, const SessionChoice& 
   if (!found && choice.in_project && found.error().code == Code::not_found) {
     return fail(Code::not_found,
                 cat("no session matches '", sel, "'; `", context.config().program(),
-                    " list --all` lists all sessions"));
+                    " list --all` lists those of all folders"));
   }
   return found;
 }

@@ -46,8 +46,9 @@ Result<ProviderChoice> choose_answering_provider(Context& context, const Setting
                                  session && settings.context_file.empty() ? &*session : nullptr,
                                  mode == nullptr ? "" : mode->model));
   if (session && session->info.model.empty() && !flags.model) {
-    context.console().notice(
-        cat("the session has no model: using ", choice.model, "; --model names another"));
+    context.console().notice(cat(session->info.forked_from ? "continuing the fork with "
+                                                           : "the session has no model: using ",
+                                 choice.model, "; --model names another"));
   }
   if (request.has_pdf_by_url && choice.kind == kCompatibleKind) {
     return fail(Code::unsupported,

@@ -14,6 +14,7 @@
 
 #include "base/json_write.h"
 #include "base/text.h"
+#include "cli/settings/config_values.h"
 #include "cli/settings/time_value.h"
 #include "session/prices.h"
 
@@ -183,8 +184,8 @@ std::vector<ConfigKey> make_config_keys() {
       {"trust", kTop, RequiredTrust::user, &Settings::trust,
        "folders whose project settings are trusted", "absolute paths", is_absolute},
       {"prices", kTop, RequiredTrust::none, &Settings::prices,
-       "prices for `stats`, in $ per million tokens", "prices such as 'MODEL INPUT OUTPUT CACHED'",
-       is_price},
+       "prices for `stats`, in $ per million tokens",
+       "prices such as 'MODEL INPUT OUTPUT [CACHED [CACHE_WRITTEN]]'", is_price},
   };
   for (const provider::RequestOption& option : provider::request_options()) {
     keys.push_back({option.name, kTop | kProvider, trust_of(option), &option, option.help, "",
@@ -305,6 +306,25 @@ std::string list_of(const std::vector<std::string>& values) {
   return cat("[", joined(values, [](std::string_view value) { return json::quoted(value); }), "]");
 }
 
+// Parses a list as `config get` prints it.
+Result<std::vector<std::string>> parse_list(std::string_view name, std::string_view text) {
+  const toml::parse_result parsed = toml::parse(cat("list = ", text));
+  const toml::array* const array =
+      parsed && parsed.table().size() == 1 ? parsed["list"].as_array() : nullptr;
+  std::vector<std::string> out;
+  for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
+    if (const auto word = (*array)[i].value_exact<std::string>()) {
+      out.push_back(*word);
+    }
+  }
+  if (array == nullptr || out.size() != array->size()) {
+    return fail(Code::invalid_argument,
+                cat(name, ": '", text,
+                    R"(' is not a list such as ["a", "b"]; write the values as separate words)"));
+  }
+  return out;
+}
+
 // Formats a value as TOML; nullopt if it is invalid.
 struct TomlFormatter {
   const ConfigKey& key;
@@ -409,26 +429,31 @@ Result<KeyPath> parse_key_path(std::string_view text) {
   path.key = find_config_key(path.section, name);
   if (path.key == nullptr) {
     const std::string_view suggestion = nearest(name, config_key_names(path.section));
+    const std::string_view section = text.substr(0, text.size() - name.size());
     return fail(Code::not_found,
                 cat("unknown setting '", text, "'",
                     suggestion.empty() ? "; `reprise config keys` lists them all"
-                                       : cat("; did you mean '", suggestion, "'?")));
+                                       : cat("; did you mean '", section, suggestion, "'?")));
   }
   return path;
 }
 
 Result<std::string> toml_value(const KeyPath& path, const std::vector<std::string>& values) {
   const ConfigKey& key = *path.key;
-  if (takes_many(key)) {
-    if (key.accepts != nullptr && !std::ranges::all_of(values, key.accepts)) {
+  const auto* const option = std::get_if<const provider::RequestOption*>(&key.slot);
+  const bool is_list_option =
+      option != nullptr &&
+      std::holds_alternative<std::vector<std::string> RequestOptions::*>((*option)->slot);
+  const bool is_list = values.size() == 1 && values.front().starts_with('[');
+  if (takes_many(key) || (is_list_option && (is_list || values.size() > 1))) {
+    std::vector<std::string> items = values;
+    if (is_list) {
+      REPRISE_ASSIGN(items, parse_list(full_name(path), values.front()));
+    }
+    if (key.accepts != nullptr && !std::ranges::all_of(items, key.accepts)) {
       return fail(Code::invalid_argument, cat(full_name(path), " must be ", expected_value(key)));
     }
-    return list_of(values);
-  }
-  const auto* const option = std::get_if<const provider::RequestOption*>(&key.slot);
-  if (option != nullptr && values.size() > 1 &&
-      std::holds_alternative<std::vector<std::string> RequestOptions::*>((*option)->slot)) {
-    return list_of(values);
+    return list_of(items);
   }
   if (values.size() != 1) {
     return fail(Code::invalid_argument, cat(full_name(path), " takes one value"));

@@ -82,8 +82,22 @@ TEST(ConfigWrite, ChecksTheValue) {
             "env_key must be the name of a variable, not the key itself");
   EXPECT_EQ(set("", "trust", {"here"}), "trust must be a list of absolute paths");
   EXPECT_EQ(set("", "modle", {"m"}), "unknown setting 'modle'; did you mean 'model'?");
+  EXPECT_EQ(set("", "providers.a.base_ur", {"x"}),
+            "unknown setting 'providers.a.base_ur'; did you mean 'providers.a.base_url'?");
   EXPECT_THAT(set("", "providers.a.extra", {"x"}), HasSubstr("use `reprise config edit`"));
   EXPECT_THAT(set("", "model", {"a", "b"}), HasSubstr("takes one value"));
+}
+
+TEST(ConfigWrite, TakesAListAsItIsShown) {
+  EXPECT_EQ(set("", "stop", {R"(["END"])"}), "stop = [\"END\"]\n");
+  EXPECT_EQ(set("", "stop", {R"(['a', "[b"])"}), "stop = [\"a\", \"[b\"]\n");
+  EXPECT_EQ(set("", "stop", {"a", "[b"}), "stop = [\"a\", \"[b\"]\n");
+  EXPECT_EQ(set("", "trust", {R"(["/a"])"}), "trust = [\"/a\"]\n");
+  EXPECT_EQ(set("", "trust", {R"(["a"])"}), "trust must be a list of absolute paths");
+  EXPECT_EQ(set("", "model", {"[m]"}), "model = \"[m]\"\n");
+  for (const std::string bad : {"[END", "[1]", "[]\nmodel = 'm'"}) {
+    EXPECT_THAT(set("", "stop", {bad}), HasSubstr("write the values as separate words")) << bad;
+  }
 }
 
 TEST(ConfigWrite, RejectsUnsupportedLayouts) {

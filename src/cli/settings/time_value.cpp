@@ -24,6 +24,10 @@ constexpr Unit kUnits[] = {{"minute", 1}, {"min", 1},       {"m", 1},         {"
                            {"w", 10080},  {"month", 43200}, {"year", 525600}, {"y", 525600}};
 constexpr std::int64_t kYearsMax = 1000;
 
+constexpr std::size_t kDayBytes = 10;     // "2026-11-23"
+constexpr std::size_t kMinuteBytes = 16;  // "2026-11-23T10:00"
+constexpr std::size_t kSecondBytes = 19;  // "2026-11-23T10:00:00"
+
 // Parses "2 weeks" or "2w".
 std::optional<std::chrono::minutes> parse_age(std::string_view text) {
   std::int64_t count = 0;
@@ -45,13 +49,35 @@ std::optional<std::chrono::minutes> parse_age(std::string_view text) {
   return std::chrono::minutes(count * found->minutes);
 }
 
+Time local_to_time(std::tm local) {
+  local.tm_isdst = -1;
+  return std::chrono::time_point_cast<std::chrono::microseconds>(
+      std::chrono::system_clock::from_time_t(std::mktime(&local)));
+}
+
 // In local time, `days` after the day of `time`.
 Time begin_of_day(std::tm day, int days) {
   day.tm_mday += days;
   day.tm_hour = day.tm_min = day.tm_sec = 0;
-  day.tm_isdst = -1;
-  return std::chrono::time_point_cast<std::chrono::microseconds>(
-      std::chrono::system_clock::from_time_t(std::mktime(&day)));
+  return local_to_time(day);
+}
+
+// "2026-11-23T10:00:00" in local time; a blank may replace the T.
+std::optional<std::tm> parse_local(std::string_view text) {
+  if (text.size() != kSecondBytes || !parse_time(cat(text, "Z"))) {
+    return std::nullopt;
+  }
+  const auto number = [&text](std::size_t at, std::size_t size) {
+    return std::stoi(std::string(text.substr(at, size)));
+  };
+  std::tm local{};
+  local.tm_year = number(0, 4) - 1900;
+  local.tm_mon = number(5, 2) - 1;
+  local.tm_mday = number(8, 2);
+  local.tm_hour = number(11, 2);
+  local.tm_min = number(14, 2);
+  local.tm_sec = number(17, 2);
+  return local;
 }
 
 std::optional<std::tm> parse_date(std::string_view text, Time now) {
@@ -64,16 +90,7 @@ std::optional<std::tm> parse_date(std::string_view text, Time now) {
     day.tm_mday -= text == "yesterday" ? 1 : 0;
     return day;
   }
-  if (text.size() != 10 || !parse_time(cat(text, "T00:00:00Z"))) {
-    return std::nullopt;
-  }
-  const auto number = [&text](std::size_t at, std::size_t size) {
-    return std::stoi(std::string(text.substr(at, size)));
-  };
-  day.tm_year = number(0, 4) - 1900;
-  day.tm_mon = number(5, 2) - 1;
-  day.tm_mday = number(8, 2);
-  return day;
+  return text.size() == kDayBytes ? parse_local(cat(text, "T00:00:00")) : std::nullopt;
 }
 
 }  // namespace
@@ -85,6 +102,10 @@ std::optional<Time> parse_time_value(std::string_view text, Time now, DayEnd day
   }
   if (const auto date = parse_date(text, now)) {
     return begin_of_day(*date, day == DayEnd::end ? 1 : 0);
+  }
+  if (const auto local =
+          parse_local(text.size() == kMinuteBytes ? cat(text, ":00") : std::string(text))) {
+    return local_to_time(*local);
   }
   const bool is_number = std::ranges::all_of(text, is_ascii_digit);
   return is_number ? std::nullopt : parse_time(text);
@@ -98,38 +119,19 @@ Result<std::optional<Time>> parse_time_flag(std::string_view flag,
   }
   const auto time = parse_time_value(*value, now, day);
   if (!time) {
-    return fail(
-        Code::invalid_argument,
-        cat(flag, " '", *value, "' is not a time: write '2 weeks', '3 days' or 2026-11-23"));
+    return fail(Code::invalid_argument,
+                cat(flag, " '", *value,
+                    "' is not a time: write '2 weeks', 3d, 2026-11-23 or '2026-11-23 10:00'"));
   }
   return time;
 }
 
 std::optional<std::chrono::hours> parse_duration(std::string_view text) {
-  constexpr std::int64_t kDay = 24;
-  constexpr std::int64_t kHoursMax = kDay * 366 * 1000;
-  if (text.empty()) {
-    return std::nullopt;
-  }
-  std::int64_t unit = 0;
-  switch (text.back()) {
-    case 'h':
-      unit = 1;
-      break;
-    case 'd':
-      unit = kDay;
-      break;
-    case 'w':
-      unit = 7 * kDay;
-      break;
-    default:
-      return std::nullopt;
-  }
-  const auto count = parse_number<std::int64_t>(text.substr(0, text.size() - 1));
-  if (!count || *count < 0 || *count > kHoursMax / unit) {
-    return std::nullopt;
-  }
-  return std::chrono::hours(*count * unit);
+  constexpr std::int64_t kMinutesPerHour = 60;
+  const auto age = parse_age(trimmed(text));
+  return age && age->count() % kMinutesPerHour == 0
+             ? std::optional(std::chrono::duration_cast<std::chrono::hours>(*age))
+             : std::nullopt;
 }
 
 std::string age_text(Time then, Time now) {

@@ -9,8 +9,9 @@ namespace reprise::cli {
 // Which end of the day a date refers to.
 enum class DayEnd : unsigned char { begin, end };
 
-// "2 weeks", "3 days ago", "12h", "today", "yesterday", a local date ("2026-11-23"), or a time as
-// for parse_time() except for bare numbers. Units are minutes, hours, days, weeks, months of 30
+// "2 weeks", "3 days ago", "12h", "today", "yesterday", a local date ("2026-11-23") or
+// time ("2026-11-23 10:00", "2026-11-23T10:00:00"), or a time as for parse_time() except for bare
+// numbers. Units are minutes, hours, days, weeks, months of 30
 // days and years of 365, or their first letters (m is minutes). Otherwise nullopt.
 std::optional<Time> parse_time_value(std::string_view text, Time now, DayEnd day);
 
@@ -19,7 +20,8 @@ Result<std::optional<Time>> parse_time_flag(std::string_view flag,
                                             const std::optional<std::string>& value, Time now,
                                             DayEnd day);
 
-// "30d", "12h", "2w". nullopt for anything else, and for more than 1,000 years.
+// An age as above in full hours: "30d", "12h", "2 weeks". nullopt for anything else, and for more
+// than 1,000 years.
 std::optional<std::chrono::hours> parse_duration(std::string_view text);
 
 // An age in words: "just now" (under a minute, or in the future), "5 min ago", "1 hour ago", "3

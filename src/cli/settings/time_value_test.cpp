@@ -43,16 +43,29 @@ TEST(TimeValue, DatesAreWholeDays) {
   EXPECT_EQ(parse_time_value("2026-01-18T20:00:00Z", kNow, DayEnd::end), kNow);
 }
 
+TEST(TimeValue, TimesWithoutAZoneAreLocal) {
+  const auto day = parse_time_value("2026-01-18", kNow, DayEnd::begin);
+  ASSERT_TRUE(day);
+  for (const std::string_view text :
+       {"2026-01-18T10:05", "2026-01-18 10:05", "2026-01-18 10:05:00", "2026-01-18T10:05:00"}) {
+    EXPECT_EQ(parse_time_value(text, kNow, DayEnd::end), *day + hours(10) + minutes(5)) << text;
+  }
+  for (const std::string_view bad : {"2026-01-18 24:00", "2026-01-18 1:005", "2026-01-18T10:0x"}) {
+    EXPECT_EQ(parse_time_value(bad, kNow, DayEnd::begin), std::nullopt) << bad;
+  }
+}
+
 TEST(Duration, ParsesHoursDaysAndWeeks) {
   EXPECT_EQ(parse_duration("12h"), hours(12));
   EXPECT_EQ(parse_duration("30d"), hours(720));
   EXPECT_EQ(parse_duration("2w"), hours(336));
   EXPECT_EQ(parse_duration("0d"), hours(0));
+  EXPECT_EQ(parse_duration("3 days"), hours(72));
 }
 
 TEST(Duration, RejectsEverythingElse) {
-  for (const char* const text : {"", "d", "30", "-1d", "1.5d", "30 d", "30days", "99999999999999d",
-                                 "99999999999999999999999d"}) {
+  for (const char* const text :
+       {"", "d", "30", "-1d", "1.5d", "30m", "99999999999999d", "99999999999999999999999d"}) {
     EXPECT_EQ(parse_duration(text), std::nullopt) << text;
   }
 }
