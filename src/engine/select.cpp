@@ -75,7 +75,7 @@ class Selector {
 
  private:
   std::string list_advice() const {
-    return cat("`", selection_.program, " list --all` lists all sessions");
+    return cat("`", selection_.program, " list --all` lists those of all folders");
   }
 
   Result<SessionInfo> newest() {
