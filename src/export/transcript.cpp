@@ -76,10 +76,13 @@ struct BlockText {
                ")\n", fenced("", shortened(terminal_text(block.text), detail)));
   }
   std::string operator()(const ImageBlock& block) const {
-    const bool inline_data = block.url.starts_with("data:");
-    return cat(model::is_pdf(block) ? "(document, " : "(image, ", terminal_line(block.media_type),
-               block.url.empty() || inline_data ? "" : ", ",
-               inline_data ? "" : terminal_line(block.url), ")\n");
+    std::string out = model::is_pdf(block) ? "(document" : "(image";
+    for (const std::string& part : {block.media_type, block.url}) {
+      if (!part.empty() && !part.starts_with("data:")) {
+        out += cat(", ", terminal_line(part));
+      }
+    }
+    return out + ")\n";
   }
   std::string operator()(const UnknownBlock& block) const {
     return cat("(a block of type ", terminal_line(block.type), ")\n",

@@ -162,7 +162,7 @@ class Import {
   // there.
   Result<bool> is_own_export() {
     REPRISE_ASSIGN(const std::optional<Session> own, target_.find(info_.id));
-    if (!own || own->info.state == SessionState::trashed || origin_of(*own)) {
+    if (!own || own->info.state == SessionState::trashed) {
       return false;
     }
     REPRISE_ASSIGN(const std::vector<std::uint64_t> ours, hash_texts(target_, info_.id));

@@ -36,6 +36,10 @@ class LineRecords {
   template <class Sink>
   void read(JsonTape& tape, const Sink& sink) {
     std::string_view remaining = line_.text;
+    if (constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+        line_.at == 0 && remaining.starts_with(kByteOrderMark)) {
+      remaining.remove_prefix(kByteOrderMark.size());
+    }
     while (!trimmed(remaining).empty()) {
       json::Scanner scanner(remaining);
       if (scanner.kind() == json::Kind::object && tape.read(scanner)) {

@@ -193,6 +193,16 @@ TEST_F(GeminiTest, ReadsCheckpoints) {
   EXPECT_NE(session(id).info.updated_at, Time{});
 }
 
+// An empty content beside parts, and a byte order mark before the first line.
+TEST_F(GeminiTest, ReadsPartsBesideAnEmptyContent) {
+  write("tmp/x/chats/session-2026-11-20T10-00-6a1b2c3d.jsonl",
+        {cat("\xEF\xBB\xBF{'sessionId':'", kId, "','startTime':'2026-11-20T10:00:00.000Z'}"),
+         "{'id':'1','type':'user','content':'','parts':[{'text':'Why?'}]}"});
+  open("gemini");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Why?"}));
+  EXPECT_TRUE(damage(kId).empty());
+}
+
 TEST_F(GeminiTest, ReadsEveryResultWithoutAnId) {
   const auto result = [](std::string_view text) {
     return cat("{'role':'user','parts':[{'functionResponse':{'name':'f','response':{'output':'",

@@ -34,7 +34,9 @@ std::string type_of(JsonView message) {
 }
 
 JsonView content_of(JsonView message) {
-  return message["content"] ? message["content"] : message["parts"];
+  const JsonView content = message["content"];
+  const bool is_empty = !content || content.raw() == R"("")";
+  return is_empty && message["parts"] ? message["parts"] : content;
 }
 
 bool is_program_text(JsonView message) {
