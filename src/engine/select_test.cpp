@@ -46,7 +46,8 @@ TEST_F(SelectTest, EveryWayToNameASession) {
   EXPECT_EQ(select("e32c41d0"), one);
   EXPECT_EQ(select("E32C"), one);
   EXPECT_EQ(select("e32c41d087389615"), one) << "lengthened";
-  EXPECT_EQ(select("e32"), "no session matches 'e32'; `reprise list --all` lists those of all folders");
+  EXPECT_EQ(select("e32"),
+            "no session matches 'e32'; `reprise list --all` lists those of all folders");
   EXPECT_EQ(select("two words"), two);
   EXPECT_EQ(select("last"), two);
   how_.working_dir = "/a";
