@@ -224,8 +224,8 @@ std::string lower_case(std::string_view text) {
     }
     const utf8::Decoded upper = utf8::decode(std::string_view(out).substr(at, bytes));
     std::string lower;
-    utf8::append(lower, static_cast<char32_t>(utf8proc_tolower(
-                            static_cast<utf8proc_int32_t>(upper.code_point))));
+    utf8::append(lower, static_cast<char32_t>(
+                            utf8proc_tolower(static_cast<utf8proc_int32_t>(upper.code_point))));
     if (lower.size() == upper.bytes) {
       out.replace(at, lower.size(), lower);
     }

@@ -99,8 +99,8 @@ std::string footer_text(std::string_view model, const std::optional<Usage>& usag
 // it where needed. A folded entry has one line. Cached until changed().
 const std::vector<Line>& lines_of(const Entry& entry, std::size_t width, bool unfolded, Time now);
 
-// Whether a match of `pattern`, which is in lower case, begins in this line. The following lines may
-// continue its text: after a blank, or within a word that is longer than a line.
+// Whether a match of `pattern`, which is in lower case, begins in this line. The following lines
+// may continue its text: after a blank, or within a word that is longer than a line.
 bool begins_match(const std::vector<Line>& lines, std::size_t line, std::string_view pattern);
 
 }  // namespace reprise::cli::app
