@@ -6,6 +6,7 @@
 #include "base/encode.h"
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
+#include "base/text.h"
 #include "export/exported.h"
 #include "reprise/open_source.h"
 #include "support/build.h"
@@ -130,6 +131,33 @@ TEST(ExportJson, ReportsChangedBlobs) {
     EXPECT_EQ(done.has_value(), bytes == "pixels");
     EXPECT_TRUE(done || done.error().code == Code::corrupt);
   }
+}
+
+// The file is read once for all artefacts, and a damaged one does not hide those before it.
+TEST(ExportJson, CachesArtefacts) {
+  const auto store = store_with(exported_session(), {user("a")});
+  const SessionId id = session_id(kExportedId);
+  for (const char* name : {"one", "three", "two"}) {
+    must(store->capabilities().artefacts->save_artefact(id, {0}, name, cat("this is ", name)));
+  }
+  std::string text = exported_as("json", *store).text;
+  const auto damage = [&text](std::string_view name) {
+    text[text.find(base64_encode(cat("this is ", name)))] = '!';
+  };
+  damage("two");
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "a.json";
+  must(replace_file(file, text));
+  const auto source = must(open_source(folder.path().native()));
+  ArtefactReader& artefacts = *source->capabilities().artefact_reader;
+  EXPECT_EQ(must(artefacts.find_artefact(id, {0}, "one")), "this is one");
+  EXPECT_TRUE(fails(artefacts.find_artefact(id, {0}, "two"), Code::corrupt));
+  EXPECT_EQ(must(artefacts.find_artefact(id, {0}, "one")), "this is one");
+  const auto changed_at = std::filesystem::last_write_time(file);
+  damage("three");
+  std::ofstream(file, std::ios::binary) << text;  // the same size and time: seen as unchanged
+  std::filesystem::last_write_time(file, changed_at);
+  EXPECT_EQ(must(artefacts.find_artefact(id, {0}, "three")), "this is three");
 }
 
 TEST(ExportJson, RejectsTruncatedFiles) {

@@ -107,8 +107,10 @@ class ExportedSource final : public Source,
         return found;
       }
     }
-    REPRISE_TRY(cache_artefacts(known, step, name));
-    return find();
+    const auto cached = cache_artefacts(known, step, name);
+    auto found = find();
+    return cached || found ? Result<std::optional<std::string>>(std::move(found))
+                           : std::unexpected(cached.error());
   }
 
   Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
@@ -200,27 +202,25 @@ class ExportedSource final : public Source,
   }
 
   // Caches this artefact and those that follow it in the file, up to the limit: they are usually
-  // read in order. Requires the mutex.
+  // read in order. After an error, what precedes it is cached. Requires the mutex.
   Result<> cache_artefacts(const Known& known, Step step, std::string_view name) {
     artefacts_ = {.file = known.file, .state = known.state, .bytes = {}};
     std::size_t bytes = 0;
-    bool is_full = false;
-    const auto done =
+    REPRISE_TRY(
         read_export(known.file, {.on_artefact = [&](ExportedArtefact&& artefact) -> Result<> {
                       const bool is_first = artefact.step == step && artefact.name == name;
                       if (artefacts_.bytes.empty() && !is_first) {
                         return {};
                       }
                       bytes += artefact.bytes.size();
-                      is_full = bytes > kCachedBytesMax;
-                      if (is_full && !artefacts_.bytes.empty()) {
+                      if (bytes > kCachedBytesMax && !artefacts_.bytes.empty()) {
                         return std::unexpected(enough());
                       }
                       artefacts_.bytes.emplace(std::pair(artefact.step.value, artefact.name),
                                                std::move(artefact.bytes));
                       return {};
-                    }});
-    return done || is_full ? Result<>() : std::unexpected(done.error());
+                    }}));
+    return {};
   }
 
   Result<std::string> get_blob(const BlobHash& hash) {
@@ -278,11 +278,12 @@ class ExportedSource final : public Source,
   std::mutex mutex_;
   std::map<fs::path, Known> known_;  // by file
   std::map<std::string, const Known*, std::less<>> by_id_;
-  struct {
+  struct ArtefactCache {
     fs::path file;
     FileState state;
     std::map<std::pair<std::int64_t, std::string>, std::string> bytes;  // by step and name
-  } artefacts_;                                                         // cached
+  };
+  ArtefactCache artefacts_;
   std::map<std::string, std::string, std::less<>> blobs_;
   std::map<std::string, fs::path, std::less<>> blob_files_;  // of the scanned files' blobs
   std::set<fs::path> scanned_;
