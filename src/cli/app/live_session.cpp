@@ -158,7 +158,10 @@ void LiveSession::notice_removal(const SessionInfo& info) {
 }
 
 TabMetadata LiveSession::metadata() {
-  const Session current = session_->current_session();
+  return metadata_of(session_->current_session());
+}
+
+TabMetadata LiveSession::metadata_of(const Session& current) {
   notice_removal(current.info);
   {
     const std::lock_guard lock(mutex_);
@@ -220,11 +223,11 @@ void LiveSession::run(Turn turn, std::string question) {
 }
 
 // Another window may have closed the session, which goes on here.
-void LiveSession::reopen() {
+void LiveSession::reopen(const SessionInfo& info) {
   if (Store* const store = session_->store();
-      store != nullptr && session_->current_session().info.state == SessionState::closed) {
-    const auto reopened = store->update(
-        session_->id(), {.state = SessionState::active, .closed_at = std::optional<Time>()});
+      store != nullptr && info.state == SessionState::closed) {
+    const auto reopened =
+        store->update(info.id, {.state = SessionState::active, .closed_at = std::optional<Time>()});
     if (!reopened) {
       parts_.events.post(
           Announcement{Announcement::Kind::warning, parts_.tab,
@@ -234,11 +237,12 @@ void LiveSession::reopen() {
 }
 
 void LiveSession::report(const Result<Outcome>& outcome, std::optional<Seq> first, bool stopped) {
+  const Session current = session_->current_session();
   if (outcome) {
     last_saved_ = outcome->saved;
-    reopen();
+    reopen(current.info);
   }
-  TurnEnded ended{.tab = parts_.tab, .metadata = metadata(), .stopped = stopped};
+  TurnEnded ended{.tab = parts_.tab, .metadata = metadata_of(current), .stopped = stopped};
   {
     // The first answer follows the question, unless there are another program's messages before
     // them, which are not shown yet.

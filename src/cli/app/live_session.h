@@ -89,7 +89,8 @@ class LiveSession {
   void report(const Result<Outcome>& outcome, std::optional<Seq> first, bool stopped);
   // Tells the user once if another program has moved the session out of the lists.
   void notice_removal(const SessionInfo& info);
-  void reopen();
+  void reopen(const SessionInfo& info);
+  TabMetadata metadata_of(const Session& current);
   std::vector<Todo> todos();
 
   Parts parts_;
