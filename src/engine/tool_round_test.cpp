@@ -1,6 +1,7 @@
 // Tool calls within a turn.
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <latch>
@@ -136,6 +137,32 @@ TEST_F(ToolRoundTest, MoreCallsThanThreadsAllRun) {
   ASSERT_TRUE(ask());
   EXPECT_EQ(ran, 30);
   EXPECT_EQ(listener_.results.size(), 30U);
+}
+
+// No thread can be created with such a stack.
+TEST_F(ToolRoundTest, CallsRunWithoutThreads) {
+  constexpr std::size_t kImpossible = std::size_t{1} << 60U;
+  pthread_attr_t usual;
+  pthread_attr_t impossible;
+  ASSERT_EQ(::pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(::pthread_getattr_default_np(&impossible), 0);
+  ASSERT_EQ(::pthread_attr_setstacksize(&impossible, kImpossible), 0);
+  options_.approver = [&](const ToolUseBlock&) {
+    EXPECT_EQ(::pthread_setattr_default_np(&impossible), 0);
+    return Approval::allow;
+  };
+  int ran = 0;
+  add("count", [&](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
+    EXPECT_EQ(::pthread_setattr_default_np(&usual), 0);
+    ++ran;  // unguarded: there is one thread
+    return ToolOutput{};
+  });
+  provider_.add().call("t1", "count", "{}").call("t2", "count", "{}").ended();
+  provider_.add().text("done").ended();
+  EXPECT_TRUE(ask());
+  EXPECT_EQ(::pthread_setattr_default_np(&usual), 0);
+  EXPECT_EQ(ran, 2);
+  EXPECT_EQ(listener_.results.size(), 2U);
 }
 
 TEST_F(ToolRoundTest, AnImpossibleCallGetsAnErrorResult) {

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
+#include "engine/testing/faulty_store.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/sessions.h"
@@ -22,43 +23,24 @@ ClockReading at(hours time, hours uptime, std::string boot = "boot") {
 }
 
 // Refuses to move the session "b"; "c" gets a message just before it is moved.
-class HalfTrash final : public Store, public Trash {
+class HalfTrash final : public Trash {
  public:
-  explicit HalfTrash(Store& inner) : inner_(inner), capabilities_(inner.capabilities()) {
-    capabilities_.trash = this;
-  }
-  Result<> create(const Session& session) override { return inner_.create(session); }
-  Result<std::optional<Session>> find(const SessionId& id) override { return inner_.find(id); }
-  Result<> update(const SessionId& id, const SessionPatch& patch) override {
-    return inner_.update(id, patch);
-  }
-  Result<SessionPage> list(const SessionQuery& query) override { return inner_.list(query); }
-  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
-                              AppendOptions options) override {
-    return inner_.append(id, std::move(messages), std::move(options));
-  }
-  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
-    return inner_.read(id, range, sink);
-  }
-  const Capabilities& capabilities() const override { return capabilities_; }
-
+  explicit HalfTrash(Store& store) : store_(store) {}
   Result<> trash(const SessionId& id, Time when) override {
     if (id.str() == "b") {
       return fail(Code::io, "no space");
     }
     if (id.str() == "c") {
-      REPRISE_TRY(inner_.append(id, {Message{.role = "user"}}, {}));
+      REPRISE_TRY(store_.append(id, {Message{.role = "user"}}, {}));
     }
-    return inner_.capabilities().trash->trash(id, when);
+    return inner().trash(id, when);
   }
-  Result<> restore(const SessionId& id) override {
-    return inner_.capabilities().trash->restore(id);
-  }
-  Result<> purge(const SessionId& id) override { return inner_.capabilities().trash->purge(id); }
+  Result<> restore(const SessionId& id) override { return inner().restore(id); }
+  Result<> purge(const SessionId& id) override { return inner().purge(id); }
 
  private:
-  Store& inner_;
-  Capabilities capabilities_;
+  Trash& inner() { return *store_.capabilities().trash; }
+  Store& store_;
 };
 
 class ClockTrustTest : public testing::Test {
@@ -140,7 +122,9 @@ TEST_F(ClockTrustTest, MovesWhatCanBeMoved) {
         store->update(id, {.state = SessionState::closed, .closed_at = std::optional(long_ago)}));
   }
   HalfTrash trash(*store);
-  const RetentionResult result = apply_retention(trash, kAge, folder_ / "state");
+  FaultyStore half(*store);
+  half.capabilities_for_test().trash = &trash;
+  const RetentionResult result = apply_retention(half, kAge, folder_ / "state");
   EXPECT_EQ(result.moved, 2U);
   ASSERT_TRUE(result.error);
   EXPECT_EQ(result.error->message, "no space");
@@ -152,7 +136,9 @@ TEST(DiscardIfEmpty, LeavesWhatWasAddedMeanwhile) {
   const SessionId id = *SessionId::parse("c");
   ASSERT_TRUE(store->create({.info = {.id = id}}));
   HalfTrash trash(*store);
-  EXPECT_FALSE(discard_if_empty(trash, id, system_clock()));
+  FaultyStore half(*store);
+  half.capabilities_for_test().trash = &trash;
+  EXPECT_FALSE(discard_if_empty(half, id));
   const auto session = store->find(id);
   ASSERT_TRUE(session && *session);
   EXPECT_EQ((*session)->info.state, SessionState::active);
