@@ -24,7 +24,7 @@ struct SystemPromptSources {
   const std::map<std::string, Mode, std::less<>>& modes;
   std::optional<std::string> default_text = std::nullopt;  // for sessions without a mode
   std::filesystem::path folder = {};                       // for sessions without a folder
-  ContextObserver observer = {};                           // of a mode's context, also if missing
+  ContextObserver observer = {};  // of a mode's context; warned if it is missing
 };
 
 // The instructions of a session that does not store them: its mode's, or the default ones. A

@@ -242,10 +242,7 @@ Result<bool> ElementReader::next(Element& element, ReadReport& report) {
 }
 
 bool begins_with_element(std::string_view beginning, std::string_view member) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (beginning.starts_with(kByteOrderMark)) {
-    beginning.remove_prefix(kByteOrderMark.size());
-  }
+  beginning = without_byte_order_mark(beginning);
   bool has_member = false;
   json::Scanner scanner(beginning);
   // The text is truncated; what was parsed before that counts.

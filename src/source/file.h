@@ -24,6 +24,12 @@ Result<std::string> read_range(int fd, std::int64_t at, std::size_t count,
 Result<std::string> read_beginning(const std::filesystem::path& file, std::size_t bytes_max);
 
 // Identifies a version of a file.
+// The beginning of a file, without the mark that some programs write before UTF-8.
+inline std::string_view without_byte_order_mark(std::string_view beginning) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return beginning.starts_with(kMark) ? beginning.substr(kMark.size()) : beginning;
+}
+
 struct FileState {
   std::int64_t bytes = 0;
   Time changed_at = {};

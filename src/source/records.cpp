@@ -35,11 +35,7 @@ class LineRecords {
   // Calls sink(record) for each one while the tape is that of the record.
   template <class Sink>
   void read(JsonTape& tape, const Sink& sink) {
-    std::string_view remaining = line_.text;
-    if (constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-        line_.at == 0 && remaining.starts_with(kByteOrderMark)) {
-      remaining.remove_prefix(kByteOrderMark.size());
-    }
+    std::string_view remaining = line_.at == 0 ? without_byte_order_mark(line_.text) : line_.text;
     while (!trimmed(remaining).empty()) {
       json::Scanner scanner(remaining);
       if (scanner.kind() == json::Kind::object && tape.read(scanner)) {

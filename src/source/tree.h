@@ -90,8 +90,8 @@ class Tree {
   Branch branch(std::uint32_t leaf) const;
   // Takes time proportional to the tree, however many branches it has.
   std::vector<AbandonedBranch> abandoned_branches() const;
-  // The messages of a branch that are not shared with the current one. Takes time
-  // proportional to these.
+  // The messages of a branch that are not shared with the current one. Takes time proportional
+  // to these.
   Branch own_messages(const AbandonedBranch& of, const Branch& current) const;
 
  private:

@@ -350,9 +350,9 @@ Result<std::string> ChatSession::save(const std::string& file) {
   if (store == nullptr && unsaved.empty()) {
     return fail(Code::invalid_argument, "this session has no messages yet");
   }
-  const bool is_incomplete = started_->store != nullptr && started_->store->capabilities().messages;
+  const bool stores_text = started_->store != nullptr && started_->store->capabilities().messages;
   const std::string note =
-      is_incomplete && !unsaved.empty()
+      stores_text && !unsaved.empty()
           ? cat(", with ", counted(std::ssize(unsaved), "message"), " that the store does not have")
           : "";
   const std::filesystem::path path = context_.config().path_named(file);

@@ -9,10 +9,10 @@ namespace reprise::cli {
 // Which end of the day a date refers to.
 enum class DayEnd : unsigned char { begin, end };
 
-// "2 weeks", "3 days ago", "12h", "today", "yesterday", a local date ("2026-11-23") or
-// time ("2026-11-23 10:00", "2026-11-23T10:00:00"), or a time as for parse_time() except for bare
-// numbers. Units are minutes, hours, days, weeks, months of 30
-// days and years of 365, or their first letters (m is minutes). Otherwise nullopt.
+// "2 weeks", "3 days ago", "12h", "today", "yesterday", a local date ("2026-11-23") or time
+// ("2026-11-23 10:00", "2026-11-23T10:00:00"), or a time as for parse_time() except for bare
+// numbers. Units are minutes, hours, days, weeks, months of 30 days and years of 365, or their
+// first letters (m is minutes). Otherwise nullopt.
 std::optional<Time> parse_time_value(std::string_view text, Time now, DayEnd day);
 
 // The value of `flag`, if given. invalid_argument if it cannot be parsed.
