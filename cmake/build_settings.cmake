@@ -69,7 +69,7 @@ endif()
 
 # reprise_precompile(NAME header… [LINKS library…]): NAME is an empty library whose headers are
 # compiled once, for all targets that call target_precompile_headers(target REUSE_FROM NAME).
-# Sources must include what they use anyway: the presets dev and tidy compile without them, and the
+# Sources must include what they use anyway: the preset tidy compiles without them, and the
 # release build compiles the library without (with them, GCC 12 warns about code inlined from its own
 # headers).
 function(reprise_precompile name)

@@ -29,7 +29,7 @@ function(reprise_layer name)
     if(layer_THREADS)
       set(threads THREADS *)
     endif()
-    reprise_test(${name}_test ${threads} UNSANITIZED "${layer_UNSANITIZED}" SOURCES ${layer_TESTS})
+    reprise_test(${name}_test ${threads} UNSANITIZED "${layer_UNSANITIZED}" OF ${name} SOURCES ${layer_TESTS})
   endif()
 endfunction()
 
@@ -59,23 +59,22 @@ function(reprise_join target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# The tests that the thread sanitizer runs, and those of the library alone, without the program and
-# other processes.
+# The tests that the thread sanitizer runs.
 add_custom_target(threads_tests)
-add_custom_target(library_tests)
+# Every test program, one a line, with its kinds ("threads", "library"), its folder and the layers that it
+# tests. `./check asan-changed` and `tsan-changed` choose from them.
+file(WRITE ${PROJECT_BINARY_DIR}/test_programs.txt "")
 
-# reprise_test(NAME [PROGRAM] [THREADS filter] [WAITS] [POSTGRES filter] [UNSANITIZED filter] SOURCES file…
-# [USES library…]): a GoogleTest program for the whole library. PROGRAM: it tests a program or its parts,
-# not the library. THREADS: a filter for tests with concurrent threads, the ones that the thread sanitizer
-# runs. WAITS: it waits for other processes for seconds; such tests start first. POSTGRES: a filter for
-# tests that need the shared PostgreSQL server. UNSANITIZED: a filter for those that keep the server busy
-# rather than our code, or whose sizes take long; sanitizers omit them.
+# reprise_test(NAME [PROGRAM] [THREADS filter] [WAITS] [POSTGRES filter] [UNSANITIZED filter] [OF layer…]
+# SOURCES file… [USES library…]): a GoogleTest program for the whole library. PROGRAM: it tests a program or
+# its parts, not the library. THREADS: a filter for tests with concurrent threads, the ones that the thread
+# sanitizer runs. WAITS: it waits for other processes for seconds; such tests start first. POSTGRES: a
+# filter for tests that need the shared PostgreSQL server. UNSANITIZED: a filter for those that keep the
+# server busy rather than our code, or whose sizes take long; sanitizers omit them. OF: the layers it tests.
 function(reprise_test name)
-  cmake_parse_arguments(test "PROGRAM;WAITS" "THREADS;POSTGRES;UNSANITIZED" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(test "PROGRAM;WAITS" "THREADS;POSTGRES;UNSANITIZED" "OF;SOURCES;USES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
-  # Always a unity build: parsing the test library's headers takes longer than most tests.
   reprise_join(${name} ${test_SOURCES})
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   target_link_libraries(${name} PRIVATE
     reprise_test_settings reprise_all_layers reprise ${test_USES} GTest::gtest_main GTest::gmock)
@@ -92,9 +91,15 @@ function(reprise_test name)
   if(test_WAITS)
     list(APPEND properties COST 100)
   endif()
-  if(NOT test_PROGRAM AND NOT test_WAITS)
-    add_dependencies(library_tests ${name})
+  set(kinds)
+  if(test_THREADS)
+    list(APPEND kinds threads)
   endif()
+  if(NOT test_PROGRAM AND NOT test_WAITS)
+    list(APPEND kinds library)
+  endif()
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  file(APPEND ${PROJECT_BINARY_DIR}/test_programs.txt "${name}:${kinds}:${folder}:${test_OF}\n")
   if(NOT REPRISE_SANITIZE)
     set(test_UNSANITIZED)
   endif()
