@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
+#include "choice/settings.h"
 #include "cli/app/session_worker.h"
 #include "cli/app/update.h"
 #include "cli/output/session_json.h"
@@ -14,7 +15,6 @@
 #include "cli/session/find_session.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/run_flags.h"
-#include "cli/settings/settings.h"
 #include "session/outbox.h"
 
 namespace reprise::cli::app {

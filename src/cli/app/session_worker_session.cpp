@@ -7,11 +7,11 @@
 
 #include "base/http.h"
 #include "base/text.h"
+#include "choice/settings.h"
 #include "cli/app/session_worker.h"
 #include "cli/output/table.h"
 #include "cli/repl/chat_session.h"
 #include "cli/settings/program_config.h"
-#include "cli/settings/settings.h"
 #include "model/attachment.h"
 #include "provider/model_list.h"
 #include "session/session_config.h"

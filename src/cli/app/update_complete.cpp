@@ -4,9 +4,9 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "choice/provider_names.h"
 #include "cli/app/update.h"
 #include "cli/repl/slash.h"
-#include "cli/settings/provider_names.h"
 
 namespace reprise::cli::app {
 namespace {

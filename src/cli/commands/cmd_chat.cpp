@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "choice/provider_names.h"
 #include "cli/app/app.h"
 #include "cli/commands/command.h"
 #include "cli/output/answer_output.h"
@@ -19,7 +20,6 @@
 #include "cli/session/find_session.h"
 #include "cli/session/tool_consent.h"
 #include "cli/settings/program_config.h"
-#include "cli/settings/provider_names.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/sessions.h"
 

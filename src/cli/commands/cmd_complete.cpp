@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "base/terminal_text.h"
+#include "choice/provider_names.h"
 #include "cli/commands/command.h"
 #include "cli/commands/completions.h"
 #include "cli/program/store_opener.h"
 #include "cli/provider/request_choice.h"
 #include "cli/settings/config_keys.h"
-#include "cli/settings/provider_names.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "choice/settings.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
-#include "cli/settings/settings.h"
 #include "engine/copy.h"
 #include "reprise/sessions.h"
 #include "session/outbox.h"

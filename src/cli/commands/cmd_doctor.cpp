@@ -10,6 +10,7 @@
 #include "base/http.h"
 #include "base/json_write.h"
 #include "base/terminal_text.h"
+#include "choice/provider_names.h"
 #include "cli/commands/doctor.h"
 #include "cli/commands/help_text.h"
 #include "cli/program/search_files.h"
@@ -17,7 +18,6 @@
 #include "cli/provider/provider_server.h"
 #include "cli/provider/request_choice.h"
 #include "cli/settings/config.h"
-#include "cli/settings/provider_names.h"
 #include "store/sqlite/library.h"
 
 namespace reprise::cli {

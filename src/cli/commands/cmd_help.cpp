@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "choice/settings.h"
 #include "cli/commands/help_text.h"
 #include "cli/program/store_opener.h"
 #include "cli/repl/slash.h"
-#include "cli/settings/settings.h"
 
 namespace reprise::cli {
 namespace {

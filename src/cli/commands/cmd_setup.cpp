@@ -10,6 +10,7 @@
 #include "base/http.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "choice/provider_names.h"
 #include "cli/commands/command.h"
 #include "cli/program/interrupts.h"
 #include "cli/provider/provider_server.h"
@@ -18,7 +19,6 @@
 #include "cli/settings/config_keys.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
-#include "cli/settings/provider_names.h"
 #include "engine/message_of.h"
 
 namespace reprise::cli {

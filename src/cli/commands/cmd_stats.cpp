@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/terminal_text.h"
+#include "choice/settings.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/output/session_text.h"
@@ -12,7 +13,6 @@
 #include "cli/program/interrupts.h"
 #include "cli/program/search_files.h"
 #include "cli/program/store_opener.h"
-#include "cli/settings/settings.h"
 #include "cli/settings/time_value.h"
 #include "model/json_fields.h"
 #include "session/prices.h"

@@ -2,9 +2,9 @@
 
 #include "base/assert.h"
 #include "base/json_write.h"
+#include "choice/settings.h"
 #include "cli/commands/command.h"
 #include "cli/program/store_opener.h"
-#include "cli/settings/settings.h"
 #include "cli/settings/time_value.h"
 #include "reprise/capabilities.h"
 #include "reprise/sessions.h"

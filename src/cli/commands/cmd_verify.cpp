@@ -2,11 +2,11 @@
 
 #include <iterator>
 
+#include "choice/settings.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/program/store_opener.h"
 #include "cli/settings/context_file.h"
-#include "cli/settings/settings.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 

@@ -5,11 +5,11 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "choice/provider_names.h"
 #include "cli/output/session_json.h"
 #include "cli/program/search_files.h"
 #include "cli/program/store_opener.h"
 #include "cli/provider/request_choice.h"
-#include "cli/settings/provider_names.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,9 +2,9 @@
 
 // Chooses the provider, its model and its key.
 
+#include "choice/settings.h"         // IWYU pragma: export
 #include "cli/program/context.h"     // IWYU pragma: export
 #include "cli/settings/run_flags.h"  // IWYU pragma: export
-#include "cli/settings/settings.h"   // IWYU pragma: export
 #include "reprise/provider.h"        // IWYU pragma: export
 #include "reprise/session.h"         // IWYU pragma: export
 

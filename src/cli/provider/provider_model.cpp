@@ -5,8 +5,8 @@
 
 #include "base/http.h"
 #include "base/text.h"
+#include "choice/provider_names.h"
 #include "cli/provider/provider_server.h"
-#include "cli/settings/provider_names.h"
 
 namespace reprise::cli {
 namespace {

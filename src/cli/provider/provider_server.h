@@ -2,9 +2,9 @@
 
 // Chooses a provider's server and key, and a model if none is named.
 
+#include "choice/provider_names.h"         // IWYU pragma: export
 #include "cli/program/context.h"           // IWYU pragma: export
 #include "cli/provider/provider_choice.h"  // IWYU pragma: export
-#include "cli/settings/provider_names.h"   // IWYU pragma: export
 #include "cli/settings/run_flags.h"        // IWYU pragma: export
 #include "reprise/provider.h"              // IWYU pragma: export
 #include "reprise/session.h"               // IWYU pragma: export

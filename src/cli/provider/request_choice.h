@@ -2,10 +2,10 @@
 
 // Chooses a conversation's mode, tools and request options from settings and flags.
 
+#include "choice/settings.h"               // IWYU pragma: export
 #include "cli/program/context.h"           // IWYU pragma: export
 #include "cli/provider/provider_choice.h"  // IWYU pragma: export
 #include "cli/settings/run_flags.h"        // IWYU pragma: export
-#include "cli/settings/settings.h"         // IWYU pragma: export
 #include "reprise/conversation.h"
 #include "reprise/provider.h"  // IWYU pragma: export
 #include "reprise/source.h"

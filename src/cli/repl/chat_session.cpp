@@ -8,11 +8,11 @@
 
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "choice/settings.h"
 #include "cli/output/session_json.h"
 #include "cli/output/session_text.h"
 #include "cli/session/start_session.h"
 #include "cli/settings/program_config.h"
-#include "cli/settings/settings.h"
 #include "export/transcript.h"
 
 namespace reprise::cli {

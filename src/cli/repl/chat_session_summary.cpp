@@ -2,13 +2,13 @@
 
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "choice/settings.h"
 #include "cli/output/session_json.h"
 #include "cli/output/session_text.h"
 #include "cli/output/table.h"
 #include "cli/repl/chat_session.h"
 #include "cli/session/start_session.h"
 #include "cli/settings/program_config.h"
-#include "cli/settings/settings.h"
 #include "model/known_time.h"
 #include "store/usage_sum.h"
 

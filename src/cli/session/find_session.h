@@ -2,9 +2,9 @@
 
 // The first half of a start: opens the store and finds the session to continue.
 
+#include "choice/settings.h"            // IWYU pragma: export
 #include "cli/program/context.h"        // IWYU pragma: export
 #include "cli/session/start_session.h"  // IWYU pragma: export
-#include "cli/settings/settings.h"      // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -6,12 +6,12 @@
 
 #include "base/assert.h"
 #include "base/utf8.h"
+#include "choice/provider_names.h"
 #include "cli/output/session_json.h"
 #include "cli/program/store_opener.h"
 #include "cli/provider/request_choice.h"
 #include "cli/session/find_session.h"
 #include "cli/settings/context_file.h"
-#include "cli/settings/provider_names.h"
 #include "cli/settings/time_value.h"
 #include "reprise/sessions.h"
 #include "session/outbox.h"

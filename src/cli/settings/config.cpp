@@ -75,11 +75,6 @@ Result<fs::path> find_project_file(const fs::path& folder) {
   return fs::path();
 }
 
-bool Settings::is_untrusted(std::string_view key) const {
-  const auto from = origin.find(key);
-  return !untrusted_file.empty() && from != origin.end() && from->second == untrusted_file;
-}
-
 Result<LoadedSettings> load_settings(const ConfigSources& sources,
                                      const ProcessEnvironment& environment) {
   LoadedSettings loaded;

@@ -5,8 +5,8 @@
 #include <filesystem>  // IWYU pragma: export
 #include <functional>  // IWYU pragma: export
 
-#include "cli/process/process.h"    // IWYU pragma: export
-#include "cli/settings/settings.h"  // IWYU pragma: export
+#include "choice/settings.h"      // IWYU pragma: export
+#include "cli/process/process.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -6,7 +6,7 @@
 #include <vector>  // IWYU pragma: export
 
 #include "base/text.h"                 // IWYU pragma: export
-#include "cli/settings/settings.h"     // IWYU pragma: export
+#include "choice/settings.h"           // IWYU pragma: export
 #include "provider/request_options.h"  // IWYU pragma: export
 
 namespace reprise::cli {

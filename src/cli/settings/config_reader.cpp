@@ -1,7 +1,6 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
-#include <variant>
 
 #include "base/text.h"
 #include "cli/settings/config_values.h"
@@ -160,20 +159,6 @@ class Reader {
 
 Result<> read_config(const toml::table& table, ConfigValues values) {
   return Reader(std::move(values)).read(table);
-}
-
-ProviderSettings Settings::any() const {
-  ProviderSettings out;
-  for (const TopSettings& top : tops) {
-    for (const ConfigKey& key : config_keys()) {
-      const auto* const slot =
-          std::get_if<std::optional<std::string> ProviderSettings::*>(&key.slot);
-      if (slot != nullptr && top.own.**slot) {
-        out.** slot = top.own.**slot;
-      }
-    }
-  }
-  return out;
 }
 
 }  // namespace reprise::cli

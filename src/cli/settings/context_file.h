@@ -3,7 +3,7 @@
 // Settings from a context file: they override the project's and the user's config, and are
 // overridden by variables and flags, which never change the file.
 
-#include "cli/settings/settings.h"  // IWYU pragma: export
+#include "choice/settings.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -7,9 +7,9 @@
 // - a variable such as OPENAI_API_KEY: to the server in OPENAI_BASE_URL, otherwise to the
 //   provider's own
 
-#include "cli/process/process.h"          // IWYU pragma: export
-#include "cli/settings/provider_names.h"  // IWYU pragma: export
-#include "cli/settings/settings.h"        // IWYU pragma: export
+#include "choice/provider_names.h"  // IWYU pragma: export
+#include "choice/settings.h"        // IWYU pragma: export
+#include "cli/process/process.h"    // IWYU pragma: export
 
 namespace reprise::cli {
 

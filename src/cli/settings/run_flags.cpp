@@ -4,9 +4,9 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "choice/provider_names.h"
 #include "cli/process/arguments.h"
 #include "cli/settings/config_keys.h"
-#include "cli/settings/provider_names.h"
 #include "provider/kinds.h"
 
 namespace reprise::cli {

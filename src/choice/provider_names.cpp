@@ -1,4 +1,4 @@
-#include "cli/settings/provider_names.h"
+#include "choice/provider_names.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@
 #include "base/http.h"
 #include "base/text.h"
 
-namespace reprise::cli {
+namespace reprise {
 namespace {
 
 struct Server {
@@ -141,4 +141,4 @@ std::string_view provider_of_model(std::string_view model) {
   return found == std::end(kModels) ? "" : found->second;
 }
 
-}  // namespace reprise::cli
+}  // namespace reprise

@@ -12,7 +12,7 @@
 #include "reprise/mode.h"      // IWYU pragma: export
 #include "reprise/provider.h"  // IWYU pragma: export
 
-namespace reprise::cli {
+namespace reprise {
 
 // How to reach a provider; at the top of a file, the same keys apply to the chosen provider.
 struct ProviderSettings {
@@ -83,4 +83,4 @@ struct Settings {
   bool is_untrusted(std::string_view key) const;
 };
 
-}  // namespace reprise::cli
+}  // namespace reprise

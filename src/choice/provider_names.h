@@ -5,10 +5,10 @@
 
 #include <vector>  // IWYU pragma: export
 
-#include "cli/settings/settings.h"  // IWYU pragma: export
-#include "reprise/provider.h"       // IWYU pragma: export
+#include "choice/settings.h"   // IWYU pragma: export
+#include "reprise/provider.h"  // IWYU pragma: export
 
-namespace reprise::cli {
+namespace reprise {
 
 // The kind whose protocol other servers use.
 inline constexpr std::string_view kCompatibleKind = "openai-chat";
@@ -40,4 +40,4 @@ std::string key_variables(std::string_view between);
 // The provider of a model, guessed from its name; "" if unknown.
 std::string_view provider_of_model(std::string_view model);
 
-}  // namespace reprise::cli
+}  // namespace reprise
