@@ -12,13 +12,13 @@
 #include "base/text.h"
 #include "choice/provider_names.h"
 #include "cli/commands/command.h"
+#include "cli/process/key_command.h"
 #include "cli/program/interrupts.h"
 #include "cli/provider/provider_server.h"
 #include "cli/repl/line_source.h"
 #include "cli/settings/config.h"
 #include "cli/settings/config_keys.h"
 #include "cli/settings/program_config.h"
-#include "cli/settings/provider_key.h"
 #include "engine/message_of.h"
 
 namespace reprise::cli {

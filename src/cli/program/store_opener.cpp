@@ -6,9 +6,9 @@
 #include <iterator>
 
 #include "base/file.h"
+#include "cli/process/key_command.h"
 #include "cli/program/last_list.h"
 #include "cli/settings/context_file.h"
-#include "cli/settings/provider_key.h"
 #include "cli/settings/time_value.h"
 #include "reprise/select.h"
 #include "session/outbox.h"

@@ -9,9 +9,9 @@
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
+#include "cli/process/key_command.h"
 #include "cli/provider/request_choice.h"
 #include "cli/settings/program_config.h"
-#include "cli/settings/provider_key.h"
 
 namespace reprise::cli {
 namespace {

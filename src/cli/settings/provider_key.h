@@ -26,10 +26,4 @@ Result<FoundKey> find_key(const ProcessEnvironment& environment, const Settings&
 // Whether data sent there is encrypted or stays on this machine.
 bool is_safe_for_secrets(std::string_view url);
 
-// The output of a key command without the newline. Its standard input and error are inherited.
-// Reads until the shell has ended, even if a process that it started has not. cancelled once
-// interrupt_token() is stopped; the shell is killed then.
-Result<std::string> run_key_command(const std::string& command,
-                                    std::string_view setting = "key_command");
-
 }  // namespace reprise::cli
