@@ -39,7 +39,7 @@ class SqliteFormat : public testing::Test {
 
 TEST_F(SqliteFormat, TheHeaderHasItsVersion) {
   EXPECT_EQ(rows("PRAGMA application_id"), Rows{std::to_string(0x52505253)});
-  EXPECT_EQ(rows("PRAGMA user_version"), Rows{"2"});
+  EXPECT_EQ(rows("PRAGMA user_version"), Rows{"3"});
   EXPECT_EQ(rows("PRAGMA journal_mode"), Rows{"wal"});
   EXPECT_EQ(rows("SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name"),
             (Rows{"reprise_blob_unnamed", "reprise_message_copied", "reprise_message_inserted",
@@ -126,7 +126,8 @@ TEST_F(SqliteFormat, AMessageStoresOnlyNonDefaultDetails) {
   EXPECT_EQ(rows("SELECT name, first, head FROM reprise_once"), Rows{"operation:op|0|3"});
   PlainDatabase(file_).run("UPDATE messages SET role = 'tool', state = NULL WHERE seq = 1");
   EXPECT_EQ(must(read_all(*open_at(file_), id_)).at(1), must(read_all(*store_, id_)).at(1));
-  EXPECT_EQ(must(read_all(*store_, id_)).at(1).role, role::kTool) << "as earlier versions wrote it";
+  EXPECT_EQ(must(read_all(*store_, id_)).at(1).role, role::kTool)
+      << "as another program may write it";
   EXPECT_EQ(rows("SELECT role FROM messages WHERE seq = 1"), Rows{"tool"});
 }
 

@@ -92,7 +92,7 @@ TEST_F(OriginalTables, ResultsOfToolsAreFoundByTheOriginalsRule) {
   EXPECT_EQ(plain.rows("SELECT DISTINCT role FROM messages ORDER BY role"),
             (Rows{"assistant", "user"}));
   EXPECT_EQ(must(read_all(*store, a_, {.from = Seq{1}})), numbered(written, Seq{1}));
-  // As written by earlier versions, and by another program.
+  // As another program may write them.
   plain.run("UPDATE messages SET role = 'tool', state = NULL WHERE seq = 2");
   plain.run("UPDATE messages SET state = NULL WHERE seq = 4");
   const auto again = must(read_all(*store, a_));

@@ -298,6 +298,31 @@ TEST(NewerDatabases, AreRefusedAndLeftAlone) {
   EXPECT_NE(refused.error().message.find("newer"), std::string::npos);
 }
 
+TEST(UnreleasedDatabases, AreRefusedAndLeftAlone) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "x.db";
+  {
+    const auto store = open_at(file);
+  }
+  for (const std::string version : {"1", "2"}) {
+    {
+      PlainDatabase plain(file);
+      plain.run("PRAGMA user_version = " + version);
+      plain.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+    const std::string before = bytes_of(file);
+    for (const Access access : {Access::write, Access::read}) {
+      const auto refused = open_sqlite_store(file, {.access = access});
+      EXPECT_TRUE(fails(refused, Code::unsupported)) << version;
+      EXPECT_EQ(refused.error().message,
+                file.string() +
+                    " was written by a build of Reprise before its first release;"
+                    " `reprise copy` of that build brings it over");
+    }
+    EXPECT_EQ(bytes_of(file), before) << version;
+  }
+}
+
 TEST(Garbage, IsNoDatabase) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "x.db";

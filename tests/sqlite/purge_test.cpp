@@ -136,25 +136,6 @@ TEST_F(SqlitePurge, KeepsBlobsThatAnotherProcessIsAboutToReference) {
   EXPECT_EQ(damage(), std::vector<std::string>{});
 }
 
-TEST_F(SqlitePurge, PinsBlobsOfEarlierVersions) {
-  must(open()->create(session("old")));
-  PlainDatabase(file_).run(
-      "DROP TRIGGER reprise_blob_unnamed; DROP TABLE reprise_pins;"
-      "DROP INDEX reprise_by_hash;"
-      "INSERT INTO reprise_blobs(hash, n, bytes) VALUES('"
-      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad', 0,"
-      " CAST('abc' AS BLOB))");
-  const auto there = [&] {
-    return PlainDatabase(file_).rows("SELECT count(*) FROM reprise_blobs").at(0);
-  };
-  must(open()->capabilities().trash->purge(session_id("old")));
-  EXPECT_EQ(there(), "1");
-  clock_.later = kBlobPinned + std::chrono::hours(1);
-  must(open()->create(session("old")));
-  must(open()->capabilities().trash->purge(session_id("old")));
-  EXPECT_EQ(there(), "0");
-}
-
 TEST_F(SqlitePurge, CollectsBlobsUnreferencedByTheOriginal) {
   const auto store = open();
   must(store->create(session("one")));
@@ -184,33 +165,23 @@ void fork_by_the_original(PlainDatabase& plain, const std::string& parent, const
 }
 
 TEST_F(SqlitePurge, KeepsBlobsOfForksByTheOriginal) {
-  for (const bool is_old : {false, true}) {  // forked before or after the trigger was there
-    SCOPED_TRACE(is_old);
-    file_ = folder_.path() / (is_old ? "old.db" : "new.db");
-    clock_.later = std::chrono::hours(0);
-    BlobHash hash = must(sha256("picture"));
-    {
-      const auto store = open();
-      must(store->create(session("one")));
-      hash = must(store->capabilities().blobs->put_blob("picture"));
-      must(store->append(session_id("one"), {showing(hash)}, {}));
-    }
-    {
-      PlainDatabase plain(file_);
-      plain.run(is_old ? "DROP TRIGGER reprise_message_copied" : "");
-      fork_by_the_original(plain, "one", "two");
-      fork_by_the_original(plain, "two", "three");
-    }
-    clock_.later = kBlobPinned + std::chrono::hours(1);
-    const auto store = open();
-    must(store->capabilities().trash->purge(session_id("one")));
-    must(store->capabilities().trash->purge(session_id("two")));
-    EXPECT_TRUE(
-        works(store->capabilities().blobs->read_blob(hash, [](auto) { return Flow::proceed; })));
-    EXPECT_EQ(damage(), std::vector<std::string>{});
-    must(store->capabilities().trash->purge(session_id("three")));
-    EXPECT_EQ(PlainDatabase(file_).rows("SELECT count(*) FROM reprise_blobs").at(0), "0");
+  const auto store = open();
+  must(store->create(session("one")));
+  const BlobHash hash = must(store->capabilities().blobs->put_blob("picture"));
+  must(store->append(session_id("one"), {showing(hash)}, {}));
+  {
+    PlainDatabase plain(file_);
+    fork_by_the_original(plain, "one", "two");
+    fork_by_the_original(plain, "two", "three");
   }
+  clock_.later = kBlobPinned + std::chrono::hours(1);
+  must(store->capabilities().trash->purge(session_id("one")));
+  must(store->capabilities().trash->purge(session_id("two")));
+  EXPECT_TRUE(
+      works(store->capabilities().blobs->read_blob(hash, [](auto) { return Flow::proceed; })));
+  EXPECT_EQ(damage(), std::vector<std::string>{});
+  must(store->capabilities().trash->purge(session_id("three")));
+  EXPECT_EQ(PlainDatabase(file_).rows("SELECT count(*) FROM reprise_blobs").at(0), "0");
 }
 
 TEST_F(SqlitePurge, VerifyFindsBlobsThatOnlyMessagesName) {
@@ -273,18 +244,18 @@ TEST_F(SqlitePurge, ReportsFilesThatStillHaveTheText) {
   const auto store = open();
   fill_with_words(*store, session_id("s"));
   must(store->create(session("other")));
-  std::ofstream(file_.string() + ".v1-20260118T201530Z.bak") << kWord;
+  std::ofstream(file_.string() + ".v3-20260118T201530Z.bak") << kWord;
   {
     PlainDatabase reading(file_);
     reading.run("BEGIN; SELECT count(*) FROM sessions");
     must(store->capabilities().trash->purge(session_id("s")));
     EXPECT_EQ(places_of(must(store->capabilities().trash->remnants())),
-              (std::vector<std::string>{"r.db-wal", "r.db.v1-20260118T201530Z.bak", "r.db"}));
+              (std::vector<std::string>{"r.db-wal", "r.db.v3-20260118T201530Z.bak", "r.db"}));
   }
   EXPECT_EQ(places_of(must(store->capabilities().trash->remnants())),
-            (std::vector<std::string>{"r.db.v1-20260118T201530Z.bak", "r.db"}))
+            (std::vector<std::string>{"r.db.v3-20260118T201530Z.bak", "r.db"}))
       << "the reader has gone";
-  fs::remove(file_.string() + ".v1-20260118T201530Z.bak");
+  fs::remove(file_.string() + ".v3-20260118T201530Z.bak");
   clock_.later = kBlobPinned + std::chrono::hours(1);
   must(store->capabilities().trash->purge(session_id("other")));
   EXPECT_EQ(must(store->capabilities().trash->remnants()), std::vector<Remnant>{});

@@ -9,7 +9,6 @@
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
-#include "store/sqlite/migrate.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
@@ -24,7 +23,6 @@ std::int64_t put_time(Clock& clock) {
 }
 
 Result<> pin(Connection& connection, const BlobHash& hash, Clock& clock) {
-  REPRISE_TRY(ensure_additions(connection, clock.now()));
   return connection.run(
       "INSERT INTO reprise_pins(hash, put_us) VALUES(?, ?)"
       " ON CONFLICT(hash) DO UPDATE SET put_us = excluded.put_us",
@@ -100,10 +98,6 @@ Result<> collect_blobs(Connection& connection, Clock& clock) {
 }
 
 Result<std::int64_t> count_unreferenced_blobs(Connection& connection) {
-  REPRISE_ASSIGN(const bool exists, has_table(connection, kPinsTable));
-  if (!exists) {
-    return 0;
-  }
   return connection.integer(
       "SELECT count(*) FROM reprise_pins AS p WHERE NOT EXISTS"
       " (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash = p.hash)");

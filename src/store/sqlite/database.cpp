@@ -106,8 +106,7 @@ Result<std::unique_ptr<Database>> Database::open(const path& named, const StoreO
 }
 
 // Checks the shape of the file. For writing it is migrated; a database that cannot be written (the
-// disk is full, the folder is read-only) opens, and returns errors on writes. A previous version is
-// used without migration if space, time or permissions are insufficient, until it is opened again.
+// disk is full, the folder is read-only) opens, and returns errors on writes.
 Result<> Database::prepare() {
   REPRISE_ASSIGN(const Reader first, reader());
   if (options_.access == Access::read) {
@@ -122,9 +121,8 @@ Result<> Database::prepare() {
     }
     return {};
   }
-  auto migrated = writer_.run_exclusively(
+  return writer_.run_exclusively(
       [this](Connection& connection) { return make_current(connection, clock().now()); });
-  return schema == SchemaVersion::previous ? Result<>() : migrated;
 }
 
 std::optional<Database::Idle> Database::pop_idle(bool is_salvaged) {
@@ -257,7 +255,7 @@ Result<Database::Reader> Database::connect_rolled_back(const JournalMark& journa
   });
 }
 
-// Presents the database with the columns of the current version, whatever its own version.
+// Presents the original program's database with our columns.
 Result<Database::Reader> Database::present(std::unique_ptr<Connection> connection, bool keep,
                                            std::function<bool()> is_current) {
   REPRISE_ASSIGN(const SchemaVersion schema, schema_version_of(*connection));
@@ -265,9 +263,8 @@ Result<Database::Reader> Database::present(std::unique_ptr<Connection> connectio
   if (reads && schema == SchemaVersion::empty) {
     return fail(Code::not_found, cat("no store at ", file_.string(), ": the file is empty"));
   }
-  if (schema == SchemaVersion::previous || (reads && schema == SchemaVersion::original)) {
-    REPRISE_TRY(create_compatibility_views(*connection, schema));
-    keep = keep && reads;  // otherwise it may be migrated at any time
+  if (reads && schema == SchemaVersion::original) {
+    REPRISE_TRY(create_original_views(*connection));
   }
   return Reader(*this, std::move(connection), keep, std::move(is_current));
 }

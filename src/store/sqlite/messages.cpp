@@ -4,11 +4,9 @@
 #include "base/text.h"
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
-#include "reprise/environment.h"
 #include "reprise/store.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
-#include "store/sqlite/migrate.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sessions.h"
@@ -97,8 +95,7 @@ Result<> count_usage(Connection& connection, const SessionId& id, const Message&
   return {};
 }
 
-// Few requests write to a cache, so this sum has a row of its own, which older databases support,
-// too. The sum saturates.
+// Few requests write to a cache, so this sum has a row of its own. The sum saturates.
 Result<> add_cache_written(Connection& connection, const SessionId& id, TokenCount tokens) {
   if (tokens.value == 0) {
     return {};
@@ -114,7 +111,8 @@ Result<> move_head(Connection& connection, const SessionId& id, Seq head, Time u
                    const SessionHead& session) {
   const std::string text = seconds_text({updated_at});
   if (slot_of(updated_at) != slot_of(session.updated_at)) {
-    REPRISE_TRY(set_slot(connection, id, updated_at));
+    REPRISE_TRY(connection.run("UPDATE sessions SET updated_slot = ? WHERE id = ?",
+                               slot_of(updated_at), id.str()));
   }
   static const std::string sql =
       cat("UPDATE sessions SET head = ?, updated_us = ?, updated_at = ?,"
@@ -135,34 +133,21 @@ std::optional<std::string_view> unless_empty(const std::string& text) {
 // An INSERT of several rows is much cheaper than one for each row.
 constexpr std::size_t kRowsPerInsert = 16;
 
-// The form of an INSERT statement. Databases may lack the column of authors until the first author.
-struct InsertShape {
-  bool several = false;
-  bool authors = false;
-};
-
-std::string insert_sql(const InsertShape& shape) {
+std::string insert_sql(std::size_t rows) {
   std::string sql =
-      cat("INSERT INTO messages(session_id, seq, role, content, created_at, created_us, provider,"
-          " model, response_id, usage, state, extra",
-          shape.authors ? ", author" : "", ") VALUES");
-  for (std::size_t i = 0; i < (shape.several ? kRowsPerInsert : 1); ++i) {
+      "INSERT INTO messages(session_id, seq, role, content, created_at, created_us, provider,"
+      " model, response_id, usage, state, extra, author) VALUES";
+  for (std::size_t i = 0; i < rows; ++i) {
     sql += i == 0 ? "" : ",";
-    sql += cat("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?", shape.authors ? ", ?)" : ")");
+    sql += "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   }
   return sql;
 }
 
-const std::string& insert_statement(const InsertShape& shape) {
-  static const std::string all[] = {insert_sql({}), insert_sql({.several = true}),
-                                    insert_sql({.authors = true}),
-                                    insert_sql({.several = true, .authors = true})};
-  return all[(shape.several ? 1 : 0) + (shape.authors ? 2 : 0)];
-}
-
-bool has_authors(const std::vector<Message>& messages) {
-  return std::ranges::any_of(messages,
-                             [](const Message& message) { return message.author.has_value(); });
+const std::string& insert_statement(std::size_t rows) {
+  static const std::string one = insert_sql(1);
+  static const std::string several = insert_sql(kRowsPerInsert);
+  return rows == 1 ? one : several;
 }
 
 // The formatted values of a row; they must live while they are bound.
@@ -190,8 +175,7 @@ struct RowRange {
 // Inserts a part of the batch; `part.time` becomes that of its last message.
 Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, const Batch& batch,
                      RowRange& part) {
-  const InsertShape shape{.several = part.count > 1, .authors = has_authors(batch.messages)};
-  REPRISE_ASSIGN(Statement rows, connection.prepare(insert_statement(shape)));
+  REPRISE_ASSIGN(Statement rows, connection.prepare(insert_statement(part.count)));
   std::vector<FormattedRow> formatted;
   formatted.reserve(part.count);  // bound values must not move
   for (std::size_t i = part.begin; i < part.begin + part.count; ++i) {
@@ -209,11 +193,9 @@ Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, con
         .bind(unless_empty(message.response_id))
         .bind(texts.usage)
         .bind(stored_state(message))
-        .bind(texts.extra);
-    if (shape.authors) {
-      rows.bind(message.author ? std::optional<std::string_view>(message.author->str())
-                               : std::nullopt);
-    }
+        .bind(texts.extra)
+        .bind(message.author ? std::optional<std::string_view>(message.author->str())
+                             : std::nullopt);
   }
   return rows.run();
 }
@@ -237,9 +219,6 @@ Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, co
                       Time time) {
   const std::size_t size = batch.messages.size();
   REPRISE_ASSERT(batch.contents.size() == size);
-  if (has_authors(batch.messages)) {
-    REPRISE_TRY(ensure_additions(connection, system_clock().now()));
-  }
   for (RowRange part{.time = time}; part.begin < size; part.begin += part.count) {
     part.count = size - part.begin >= kRowsPerInsert ? kRowsPerInsert : 1;
     REPRISE_TRY(insert_rows(connection, id, first, batch, part));

@@ -14,7 +14,6 @@
 #include "store/sqlite/connection.h"
 #include "store/sqlite/copy.h"
 #include "store/sqlite/rows.h"
-#include "store/sqlite/schema.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -144,7 +143,130 @@ std::string computed_session_column(const Column& column) {
   return default_of(column);
 }
 
+// The version that the steps lead to.
+std::int64_t version_after(std::span<const Migration> steps) {
+  return steps.empty() ? kVersion : steps.back().version;
+}
+
+Result<std::span<const Migration>> missing_steps(Connection& connection,
+                                                 std::span<const Migration> steps) {
+  REPRISE_ASSIGN(const std::int64_t version, connection.integer("PRAGMA user_version"));
+  const auto first = std::ranges::upper_bound(steps, version, {}, &Migration::version);
+  return std::span<const Migration>(first, steps.end());
+}
+
+Result<> set_version(Connection& connection, std::int64_t version) {
+  return connection.script(
+      cat("PRAGMA application_id=", kApplicationId, ";PRAGMA user_version=", version));
+}
+
+Result<> migrate_in_transaction(Connection& connection, SchemaVersion before, Time now,
+                                std::span<const Migration> steps) {
+  REPRISE_ASSIGN(Transaction transaction, Transaction::begin(connection, "BEGIN EXCLUSIVE"));
+  if (before == SchemaVersion::previous) {
+    REPRISE_ASSIGN(const auto missing, missing_steps(connection, steps));
+    for (const Migration& step : missing) {
+      REPRISE_TRY(connection.script(step.statements(microseconds_of(now))));
+    }
+  } else {
+    if (before == SchemaVersion::original) {
+      REPRISE_TRY(add_time_function(connection));
+      REPRISE_TRY(add_to_original(connection));
+    }
+    REPRISE_TRY(connection.script(cat(
+        before == SchemaVersion::original ? added_tables_sql() : tables_sql(), triggers_sql())));
+  }
+  REPRISE_TRY(set_version(connection, version_after(steps)));
+  return transaction.commit();
+}
+
+Result<bool> must_copy(Connection& connection, SchemaVersion before,
+                       std::span<const Migration> steps) {
+  REPRISE_ASSIGN(const auto missing, missing_steps(connection, steps));
+  return before == SchemaVersion::original ||
+         (before == SchemaVersion::previous &&
+          std::ranges::any_of(missing, &Migration::needs_copy));
+}
+
+// If the migration fails, the copy is removed, because each attempt would leave another one.
+Result<> migrate_after_copy(Connection& connection, SchemaVersion before, Time now,
+                            std::span<const Migration> steps) {
+  REPRISE_ASSIGN(const bool copies, must_copy(connection, before, steps));
+  if (!copies) {
+    return migrate_in_transaction(connection, before, now, steps);
+  }
+  REPRISE_ASSIGN(const std::filesystem::path copy, copy_before_migration(connection));
+  auto changed = migrate_in_transaction(connection, before, now, steps);
+  if (!changed) {
+    const auto after = schema_version_of(connection, steps);
+    if (after && *after == before) {
+      (void)remove_if_exists(copy);  // harmless if it cannot be removed
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+Result<> set_version(Connection& connection) {
+  return set_version(connection, version_after(migrations()));
+}
+
+Result<> add_time_function(Connection& connection) {
+  const int code = sqlite3_create_function_v2(connection.handle(), "reprise_us", 1,
+                                              SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+                                              nullptr, time_function, nullptr, nullptr, nullptr);
+  return code == SQLITE_OK ? Result<>() : std::unexpected(connection.error(code));
+}
+
+Result<SchemaVersion> schema_version_of(Connection& connection, std::span<const Migration> steps) {
+  REPRISE_ASSIGN(const std::int64_t version, connection.integer("PRAGMA user_version"));
+  REPRISE_ASSIGN(const std::int64_t application, connection.integer("PRAGMA application_id"));
+  const std::string file = connection.file().string();
+  const std::int64_t newest = version_after(steps);
+  if (version != 0 && application != kApplicationId) {
+    return fail(Code::unsupported, cat(file, " is another program's database"));
+  }
+  if (version > newest) {
+    return fail(Code::unsupported, cat(file, " was written by a newer version (format ", version,
+                                       "; this one knows ", newest, "): update reprise"));
+  }
+  if (version != 0 && version < kVersion) {
+    return fail(Code::unsupported, cat(file, " was written by a build of Reprise before its first",
+                                       " release; `reprise copy` of that build brings it over"));
+  }
+  if (version != 0) {
+    return version == newest ? SchemaVersion::current : SchemaVersion::previous;
+  }
+  REPRISE_ASSIGN(const Names tables,
+                 names(connection, "SELECT name FROM main.sqlite_schema WHERE type = ?", "table"));
+  if (tables.empty()) {
+    return SchemaVersion::empty;
+  }
+  REPRISE_ASSIGN(const Names sessions, columns_of(connection, "sessions"));
+  REPRISE_ASSIGN(const Names messages, columns_of(connection, "messages"));
+  if (!has_all(sessions, {"id", "title", "model", "created_at", "updated_at"}) ||
+      !has_all(messages, {"id", "session_id", "seq", "role", "content", "created_at"})) {
+    return fail(Code::unsupported, cat(file, " is another program's database"));
+  }
+  return SchemaVersion::original;
+}
+
+Result<> make_current(Connection& connection, Time now, std::span<const Migration> steps) {
+  REPRISE_ASSIGN(const SchemaVersion before, schema_version_of(connection, steps));
+  if (before != SchemaVersion::current) {
+    REPRISE_TRY(migrate_after_copy(connection, before, now, steps));
+  }
+  return enable_wal(connection);
+}
+
+Result<> enable_wal(Connection& connection) {
+  REPRISE_ASSIGN(Statement mode, connection.query("PRAGMA journal_mode=WAL"));
+  return mode.run();
+}
+
 Result<> create_original_views(Connection& connection) {
+  REPRISE_TRY(connection.script("PRAGMA temp_store=MEMORY"));
   REPRISE_TRY(add_time_function(connection));
   REPRISE_ASSIGN(const Names existing, columns_of(connection, "sessions"));
   std::string sql =
@@ -167,175 +289,6 @@ Result<> create_original_views(Connection& connection) {
     sql += cat("CREATE TEMP TABLE ", table.name, table.body, ";");
   }
   return connection.script(sql);
-}
-
-// Adds the missing columns. Lists of version 1 are then sorted without an index.
-Result<> create_previous_views(Connection& connection) {
-  std::string missing;
-  for (const Column& column : session_columns()) {
-    if (!has_column(connection, "sessions", column.name)) {
-      const bool is_slot = column.name == "updated_slot";
-      missing +=
-          cat(is_slot ? slot_sql("updated_us") : default_of(column), " AS ", column.name, ", ");
-    }
-  }
-  if (!missing.empty()) {
-    REPRISE_TRY(connection.script(cat("CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, ",
-                                      missing, "* FROM main.sessions")));
-  }
-  missing.clear();
-  for (const Column& column : message_columns()) {
-    if (!has_column(connection, "messages", column.name)) {
-      missing += cat("NULL AS ", column.name, ", ");
-    }
-  }
-  return missing.empty() ? Result<>()
-                         : connection.script(cat("CREATE TEMP VIEW messages AS SELECT ", missing,
-                                                 "* FROM main.messages"));
-}
-
-// An unreadable schema is reported by whatever uses it next.
-bool has_trigger(Connection& connection, std::string_view name) {
-  const auto found = connection.integer(
-      "SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger' AND name = ?", name);
-  return !found || *found != 0;
-}
-
-bool has_run(Connection& connection, const Migration& migration) {
-  return migration.column.empty() ? has_trigger(connection, migration.name)
-                                  : has_column(connection, migration.name, migration.column);
-}
-
-Result<> run_migration(Connection& connection, const Migration& migration, Time now) {
-  return connection.script(migration.statements(microseconds_of(now)));
-}
-
-Result<> migrate(Connection& connection, Time now) {
-  for (const Migration& migration : migrations()) {
-    if (!has_run(connection, migration)) {
-      REPRISE_TRY(run_migration(connection, migration, now));
-    }
-  }
-  return {};
-}
-
-bool must_copy(Connection& connection, SchemaVersion before) {
-  const auto needs_copy = [&](const Migration& migration) {
-    return migration.needs_copy && !has_run(connection, migration);
-  };
-  return before == SchemaVersion::original || std::ranges::any_of(migrations(), needs_copy);
-}
-
-Result<> migrate_in_transaction(Connection& connection, SchemaVersion before, Time now) {
-  REPRISE_ASSIGN(Transaction transaction, Transaction::begin(connection, "BEGIN EXCLUSIVE"));
-  if (before == SchemaVersion::previous) {
-    REPRISE_TRY(migrate(connection, now));
-  } else {
-    if (before == SchemaVersion::original) {
-      REPRISE_TRY(add_time_function(connection));
-      REPRISE_TRY(add_to_original(connection));
-    }
-    REPRISE_TRY(connection.script(cat(
-        before == SchemaVersion::original ? added_tables_sql() : tables_sql(), triggers_sql())));
-  }
-  REPRISE_TRY(set_version(connection));
-  return transaction.commit();
-}
-
-// If the migration fails, the copy is removed, because each attempt would leave another one.
-Result<> migrate_after_copy(Connection& connection, SchemaVersion before, Time now) {
-  if (!must_copy(connection, before)) {
-    return migrate_in_transaction(connection, before, now);
-  }
-  REPRISE_ASSIGN(const std::filesystem::path copy, copy_before_migration(connection));
-  auto changed = migrate_in_transaction(connection, before, now);
-  if (!changed) {
-    const auto after = schema_version_of(connection);
-    if (after && *after == before) {
-      (void)remove_if_exists(copy);  // harmless if it cannot be removed
-    }
-  }
-  return changed;
-}
-
-}  // namespace
-
-bool has_column(Connection& connection, std::string_view table, std::string_view column) {
-  return sqlite3_table_column_metadata(connection.handle(), "main", std::string(table).c_str(),
-                                       std::string(column).c_str(), nullptr, nullptr, nullptr,
-                                       nullptr, nullptr) == SQLITE_OK;
-}
-
-Result<> ensure_additions(Connection& connection, Time now) {
-  for (const Migration& migration : migrations()) {
-    if (!migration.needs_copy && !has_run(connection, migration)) {
-      REPRISE_TRY(run_migration(connection, migration, now));
-    }
-  }
-  return {};
-}
-
-Result<> set_version(Connection& connection) {
-  return connection.script(
-      cat("PRAGMA application_id=", kApplicationId, ";PRAGMA user_version=", kVersion));
-}
-
-Result<> add_time_function(Connection& connection) {
-  const int code = sqlite3_create_function_v2(connection.handle(), "reprise_us", 1,
-                                              SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-                                              nullptr, time_function, nullptr, nullptr, nullptr);
-  return code == SQLITE_OK ? Result<>() : std::unexpected(connection.error(code));
-}
-
-Result<SchemaVersion> schema_version_of(Connection& connection) {
-  REPRISE_ASSIGN(const std::int64_t version, connection.integer("PRAGMA user_version"));
-  REPRISE_ASSIGN(const std::int64_t application, connection.integer("PRAGMA application_id"));
-  const std::string file = connection.file().string();
-  if (version != 0 && application != kApplicationId) {
-    return fail(Code::unsupported, cat(file, " is another program's database"));
-  }
-  if (version > kVersion) {
-    return fail(Code::unsupported, cat(file, " was written by a newer version (format ", version,
-                                       "; this one knows ", kVersion, "): update reprise"));
-  }
-  if (version != 0) {
-    const bool is_current = std::ranges::all_of(
-        migrations(), [&](const Migration& migration) { return has_run(connection, migration); });
-    return version == kVersion && is_current ? SchemaVersion::current : SchemaVersion::previous;
-  }
-  REPRISE_ASSIGN(const Names tables,
-                 names(connection, "SELECT name FROM main.sqlite_schema WHERE type = ?", "table"));
-  if (tables.empty()) {
-    return SchemaVersion::empty;
-  }
-  REPRISE_ASSIGN(const Names sessions, columns_of(connection, "sessions"));
-  REPRISE_ASSIGN(const Names messages, columns_of(connection, "messages"));
-  if (!has_all(sessions, {"id", "title", "model", "created_at", "updated_at"}) ||
-      !has_all(messages, {"id", "session_id", "seq", "role", "content", "created_at"})) {
-    return fail(Code::unsupported, cat(file, " is another program's database"));
-  }
-  return SchemaVersion::original;
-}
-
-Result<> make_current(Connection& connection, Time now) {
-  REPRISE_ASSIGN(const SchemaVersion before, schema_version_of(connection));
-  if (before == SchemaVersion::empty) {
-    REPRISE_TRY(migrate_in_transaction(connection, before, now));
-  } else if (before != SchemaVersion::current) {
-    REPRISE_TRY(migrate_after_copy(connection, before, now));
-  }
-  return enable_wal(connection);
-}
-
-Result<> enable_wal(Connection& connection) {
-  REPRISE_ASSIGN(Statement mode, connection.query("PRAGMA journal_mode=WAL"));
-  return mode.run();
-}
-
-Result<> create_compatibility_views(Connection& connection, SchemaVersion schema) {
-  REPRISE_TRY(connection.script("PRAGMA temp_store=MEMORY"));
-  return schema == SchemaVersion::previous ? create_previous_views(connection)
-                                           : create_original_views(connection);
 }
 
 }  // namespace reprise::sqlite

@@ -11,7 +11,6 @@
 #include "reprise/environment.h"
 #include "store/sqlite/blobs.h"
 #include "store/sqlite/connection.h"
-#include "store/sqlite/migrate.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
 
@@ -39,7 +38,6 @@ std::int64_t length_of_type(std::int64_t bytes) {
 }  // namespace
 
 Result<> delete_session(Connection& connection, const SessionId& id, Clock& clock) {
-  REPRISE_TRY(ensure_additions(connection, clock.now()));
   REPRISE_TRY(release_blobs(connection, id, clock));
   for (const std::string_view table : {kResultBlobsTable, kSnapshotsTable}) {
     REPRISE_ASSIGN(const bool exists, has_table(connection, table));
@@ -53,7 +51,6 @@ Result<> delete_session(Connection& connection, const SessionId& id, Clock& cloc
 }
 
 Result<> PurgeSteps::hide(Connection& connection) {
-  REPRISE_TRY(ensure_additions(connection, clock_.now()));
   return connection.run(
       "UPDATE sessions SET state = 'trashed', state_before_trash = 'trashed',"
       " trashed_us = coalesce(trashed_us, ?) WHERE id = ?",

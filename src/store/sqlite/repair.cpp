@@ -117,10 +117,7 @@ Result<> DatabaseRepair::fill() {
   REPRISE_TRY(copy_sessions());
   REPRISE_TRY(copy_messages());
   for (const Table& table : added_tables()) {
-    const auto exists = table.name == kPinsTable ? has_table(source_, table.name) : true;
-    if (!exists || *exists) {  // errors are reported when it is copied
-      REPRISE_TRY(copy_table(table.name));
-    }
+    REPRISE_TRY(copy_table(table.name));
   }
   REPRISE_TRY(repair_references());
   for (const std::string_view table : {kResultBlobsTable, kSnapshotsTable}) {
@@ -312,8 +309,8 @@ Result<> repair_pages(const std::filesystem::path& file, std::chrono::millisecon
                       Connection& target, VerifyReport& report, const ProgressSink& progress) {
   REPRISE_ASSIGN(SalvagedRows salvaged, salvage_rows(file, busy_timeout, progress));
   REPRISE_ASSIGN(const SchemaVersion schema, schema_version_of(*salvaged.rows));
-  if (schema != SchemaVersion::current) {
-    REPRISE_TRY(create_compatibility_views(*salvaged.rows, schema));
+  if (schema == SchemaVersion::original) {
+    REPRISE_TRY(create_original_views(*salvaged.rows));
   }
   return DatabaseRepair(*salvaged.rows, target, report, progress).run(std::move(salvaged.damage));
 }

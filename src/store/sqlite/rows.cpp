@@ -58,7 +58,7 @@ constexpr std::string_view kIncomplete = "incomplete";
 constexpr std::string_view kToolState = "tool";
 constexpr std::string_view kIncompleteTool = "tool incomplete";
 
-// Databases of earlier versions have the role `tool`.
+// Rows of other programs may have the role `tool` itself.
 void apply_state(std::string_view state, Message& message) {
   if (state == kIncomplete || state == kIncompleteTool) {
     message.state = MessageState::incomplete;

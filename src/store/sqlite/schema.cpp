@@ -1,6 +1,5 @@
 #include "store/sqlite/schema.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -20,19 +19,15 @@ constexpr std::string_view kOriginalSessionColumns =
     "token_count INTEGER NOT NULL DEFAULT 0,"
     "forked_from TEXT NOT NULL DEFAULT ''";
 
-constexpr Column kSlot = {"updated_slot", "INTEGER NOT NULL DEFAULT 0"};
-
-constexpr Column kPinned = {"pinned", "INTEGER NOT NULL DEFAULT 0"};
-
 constexpr Column kSessionColumns[] = {
     {"created_us", "INTEGER"},
     {"updated_us", "INTEGER"},
-    kSlot,
+    {"updated_slot", "INTEGER NOT NULL DEFAULT 0"},
     {"closed_us", "INTEGER"},
     {"trashed_us", "INTEGER"},
     {"state", "TEXT NOT NULL DEFAULT 'active'"},
     {"state_before_trash", "TEXT NOT NULL DEFAULT ''"},
-    kPinned,
+    {"pinned", "INTEGER NOT NULL DEFAULT 0"},
     {"mode", "TEXT NOT NULL DEFAULT ''"},
     {"provider", "TEXT NOT NULL DEFAULT ''"},
     {"head", "INTEGER NOT NULL DEFAULT 0"},
@@ -59,11 +54,9 @@ constexpr std::string_view kOriginalMessageColumns =
     "role TEXT NOT NULL,"
     "created_at DATETIME NOT NULL DEFAULT (datetime('now'))";
 
-constexpr Column kAuthor = {"author", "TEXT"};
-
 constexpr Column kMessageColumns[] = {
     {"created_us", "INTEGER"}, {"provider", "TEXT"}, {"model", "TEXT"}, {"response_id", "TEXT"},
-    {"usage", "TEXT"},         {"state", "TEXT"},    {"extra", "TEXT"}, kAuthor,
+    {"usage", "TEXT"},         {"state", "TEXT"},    {"extra", "TEXT"}, {"author", "TEXT"},
 };
 
 constexpr Table kAddedTables[] = {
@@ -98,23 +91,14 @@ constexpr Table kAddedTables[] = {
 };
 
 // The indexes by activity contain the slot instead of the time, so that appends within a slot do
-// not change them.
-constexpr std::string_view kListIndexes =
-    "CREATE INDEX reprise_by_slot ON sessions(state, updated_slot DESC);"
-    "CREATE INDEX reprise_by_folder_slot ON sessions(working_dir, state, updated_slot DESC);";
-
+// not change them. That of authors costs nothing for messages without one.
 constexpr std::string_view kIndexes =
+    "CREATE INDEX reprise_by_slot ON sessions(state, updated_slot DESC);"
+    "CREATE INDEX reprise_by_folder_slot ON sessions(working_dir, state, updated_slot DESC);"
     "CREATE INDEX reprise_by_base ON sessions(base) WHERE base IS NOT NULL;"
-    "CREATE INDEX reprise_by_kept_for ON sessions(kept_for) WHERE kept_for IS NOT NULL;";
-
-constexpr std::string_view kPinnedIndex =
-    "CREATE INDEX reprise_pinned ON sessions(updated_us DESC, id DESC) WHERE pinned = 1;";
-
-// Costs nothing for messages without an author.
-constexpr std::string_view kAuthorIndex =
-    "CREATE INDEX reprise_by_author ON messages(author, session_id, seq) WHERE author IS NOT NULL;";
-
-constexpr std::string_view kPinIndexes =
+    "CREATE INDEX reprise_by_kept_for ON sessions(kept_for) WHERE kept_for IS NOT NULL;"
+    "CREATE INDEX reprise_pinned ON sessions(updated_us DESC, id DESC) WHERE pinned = 1;"
+    "CREATE INDEX reprise_by_author ON messages(author, session_id, seq) WHERE author IS NOT NULL;"
     "CREATE INDEX reprise_by_hash ON reprise_blob_refs(hash);"
     "CREATE INDEX reprise_by_put ON reprise_pins(put_us);";
 
@@ -199,58 +183,6 @@ void append_columns(std::string& sql, std::span<const Column> columns) {
   }
 }
 
-std::string add_column_sql(const Column& column, std::string_view table = "sessions") {
-  return cat("ALTER TABLE ", table, " ADD COLUMN ", column.name, " ", column.declaration, ";");
-}
-
-std::string add_slots(std::int64_t /*now_us*/) {
-  return cat(add_column_sql(kSlot), fill_slots_sql(),
-             "DROP INDEX reprise_by_activity;DROP INDEX reprise_by_folder;", kListIndexes,
-             slot_triggers_sql());
-}
-
-// Pins unreferenced blobs as if they had just been put.
-std::string add_pins(std::int64_t now_us) {
-  const auto* const pins = std::ranges::find(kAddedTables, kPinsTable, &Table::name);
-  return cat("CREATE TABLE ", pins->name, pins->body, ";", kPinIndexes, kPinTrigger,
-             "INSERT INTO reprise_pins(hash, put_us) SELECT hash, ",
-             std::max<std::int64_t>(1, now_us),  // 0 would mark it as released
-
-             " FROM reprise_blobs WHERE n = 0"
-             " AND NOT EXISTS (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash ="
-             " reprise_blobs.hash);");
-}
-
-std::string add_pinned(std::int64_t /*now_us*/) {
-  return cat(add_column_sql(kPinned), kPinnedIndex);
-}
-
-std::string add_authors(std::int64_t /*now_us*/) {
-  return cat(add_column_sql(kAuthor, "messages"), kAuthorIndex);
-}
-
-// Includes forks of forks.
-std::string add_copy_trigger(std::int64_t /*now_us*/) {
-  return cat(kCopyTrigger,
-             "WITH RECURSIVE origins(id, origin) AS ("
-             "SELECT id, forked_from FROM sessions WHERE forked_from <> '' UNION "
-             "SELECT o.id, s.forked_from FROM origins AS o JOIN sessions AS s ON s.id = o.origin"
-             " WHERE s.forked_from <> '')"
-             " INSERT OR IGNORE INTO reprise_blob_refs(session_id, hash)"
-             " SELECT o.id, r.hash FROM origins AS o"
-             " JOIN reprise_blob_refs AS r ON r.session_id = o.origin"
-             " JOIN messages AS m ON m.session_id = o.id AND m.created_us IS NULL"
-             " AND instr(m.content, r.hash) > 0;");
-}
-
-constexpr Migration kMigrations[] = {
-    {2, "sessions", kSlot.name, true, add_slots},
-    {2, kPinsTable, "hash", false, add_pins},
-    {2, "sessions", kPinned.name, false, add_pinned},
-    {2, "messages", kAuthor.name, false, add_authors},
-    {2, "reprise_message_copied", "", false, add_copy_trigger},
-};
-
 }  // namespace
 
 std::span<const Column> session_columns() {
@@ -270,7 +202,7 @@ std::string added_tables_sql() {
   for (const Table& table : kAddedTables) {
     sql += cat("CREATE TABLE ", table.name, table.body, ";");
   }
-  return cat(sql, kListIndexes, kIndexes, kPinnedIndex, kAuthorIndex, kPinIndexes);
+  return cat(sql, kIndexes);
 }
 
 std::string tables_sql() {
@@ -296,7 +228,7 @@ std::string fill_slots_sql() {
 }
 
 std::span<const Migration> migrations() {
-  return kMigrations;
+  return {};
 }
 
 }  // namespace reprise::sqlite

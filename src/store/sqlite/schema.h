@@ -9,7 +9,8 @@
 
 namespace reprise::sqlite {
 
-inline constexpr std::int64_t kVersion = 2;                 // user_version
+// The user_version of the first release; 1 and 2 were of builds before it.
+inline constexpr std::int64_t kVersion = 3;
 inline constexpr std::int64_t kApplicationId = 0x52505253;  // "RPRS"
 
 // A column that the original program does not have.
@@ -43,17 +44,15 @@ std::string fill_slots_sql();
 // The times at which blobs were put.
 inline constexpr std::string_view kPinsTable = "reprise_pins";
 
-// The migrations since the first version; each one requires those before it.
+// A step from one version to the next.
 struct Migration {
-  // The user_version after the migration. Older programs refuse databases with a newer one, so it
-  // is increased only if they would break them.
+  // The user_version after it. Programs refuse a database with a version that they do not know, so
+  // a step is needed only for what would break older ones.
   std::int64_t version;
-  // The table that has `column` once the migration has run; a trigger if `column` is "".
-  std::string_view name;
-  std::string_view column;
   bool needs_copy;  // whether it changes existing data
   std::string (*statements)(std::int64_t now_us);
 };
+// The steps since kVersion, in order: none yet. The statements above create what they lead to.
 std::span<const Migration> migrations();
 
 }  // namespace reprise::sqlite

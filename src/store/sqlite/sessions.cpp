@@ -7,12 +7,10 @@
 #include "base/text.h"
 #include "model/fields.h"
 #include "reprise/capabilities.h"
-#include "reprise/environment.h"
 #include "reprise/store.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
-#include "store/sqlite/migrate.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/stored_json.h"
@@ -122,7 +120,6 @@ Result<> set_state(Connection& connection, const SessionId& id, SessionState sta
 }
 
 Result<SessionInfo> info_of(Connection& connection, const SessionId& id) {
-  REPRISE_TRY(ensure_additions(connection, system_clock().now()));
   REPRISE_ASSIGN(auto found, find_session(connection, id));
   return found ? Result<SessionInfo>(std::move(found->info))
                : std::unexpected(store::no_session(id));
@@ -137,7 +134,6 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
   if (exists != 0) {
     return std::unexpected(store::session_exists(info.id));
   }
-  REPRISE_TRY(ensure_additions(connection, system_clock().now()));
   Session stored = session;
   const std::int64_t uncounted = take_token_count(stored.extra);
   SessionRow row = row_of(stored, Fields::all);
@@ -145,6 +141,7 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
   row.add("token_count", uncounted);
   row.add("created_at", seconds_text({info.created_at, info.updated_at}));
   row.add("updated_at", seconds_text({info.updated_at, info.created_at}));
+  row.add("updated_slot", slot_of(info.updated_at));
   row.add("head", base.count.value);
   if (base.session) {
     row.add("base", *base.session);
@@ -156,19 +153,10 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
                                         placeholders, ")")));
   row.bind_to(insert);
   REPRISE_TRY(insert.run());
-  REPRISE_TRY(set_slot(connection, info.id, info.updated_at));
   if (session.prompt_history.empty()) {
     return {};
   }
   return store_prompts(connection, info.id, session.prompt_history);
-}
-
-Result<> set_slot(Connection& connection, const SessionId& id, Time updated_at) {
-  if (!has_column(connection, "sessions", "updated_slot")) {
-    return {};  // the database could not be migrated
-  }
-  return connection.run("UPDATE sessions SET updated_slot = ? WHERE id = ?", slot_of(updated_at),
-                        id.str());
 }
 
 Result<std::optional<Session>> find_session(Connection& connection, const SessionId& id) {
@@ -205,7 +193,6 @@ Result<std::optional<Session>> find_session(Connection& connection, const Sessio
 }
 
 Result<> update_session(Connection& connection, const SessionId& id, const SessionPatch& patch) {
-  REPRISE_TRY(ensure_additions(connection, system_clock().now()));
   REPRISE_ASSIGN(auto found, find_session(connection, id));
   if (!found) {
     return std::unexpected(store::no_session(id));

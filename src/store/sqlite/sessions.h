@@ -24,9 +24,6 @@ struct Base {
 Result<> insert_session(Connection& connection, const Session& session, const Base& base);
 Result<std::optional<Session>> find_session(Connection& connection, const SessionId& id);
 Result<> update_session(Connection& connection, const SessionId& id, const SessionPatch& patch);
-// Sets the session's slot for lists; required whenever `updated_us` enters another slot. Does
-// nothing in a database of version 1, which has no slots.
-Result<> set_slot(Connection& connection, const SessionId& id, Time updated_at);
 // not_found for an unknown session.
 Result<> require_session(Connection& connection, const SessionId& id);
 
