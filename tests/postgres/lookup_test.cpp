@@ -25,6 +25,11 @@ constexpr int kMany = 4500;  // more than are few and than are looked at togethe
 
 using Ids = std::vector<std::string>;
 
+// What heads have of the mode of sessions AS s.
+constexpr std::string_view kModeKey =
+    "CASE WHEN length(s.mode) > 200 THEN convert_to('sha256:' || encode(sha256(s.mode), 'hex'),"
+    " 'UTF8') ELSE s.mode END";
+
 // Sessions s1 to s4500 of "many", the newest last; their titles are "Title of N".
 class PostgresLookup : public testing::Test {
  protected:
@@ -32,9 +37,9 @@ class PostgresLookup : public testing::Test {
     must(migrate_store(url_));
     run(url_,
         cat("INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, updated_slot,"
-            " state, folder) SELECT 'many', 's' || i, 0, 0, i * 90000000::int8,"
-            " i * 90000000::int8 >> 26, i % 2, convert_to('/' || i % 2, 'UTF8') FROM "
-            "generate_series(1, ",
+            " state, folder, title_start, mode_key) SELECT 'many', 's' || i, 0, 0,"
+            " i * 90000000::int8, i * 90000000::int8 >> 26, i % 2, convert_to('/' || i % 2,"
+            " 'UTF8'), convert_to('title of ' || i, 'UTF8'), 'code' FROM generate_series(1, ",
             kMany, ") AS i"));
     run(url_,
         cat("INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider,"
@@ -61,16 +66,21 @@ class PostgresLookup : public testing::Test {
     } while (!query.after.empty() && ids.size() < kMany);
     return ids;
   }
-  // As a program that does not know of copies.
   void change(std::string_view set, std::string_view where) const {
     run(url_, cat("UPDATE reprise_sessions SET ", set, " WHERE tenant = 'many' AND ", where));
+    run(url_, cat("UPDATE reprise_heads AS h SET title_start = substr(s.title_lower, 1, 200),"
+                  " mode_key = ",
+                  kModeKey,
+                  " FROM reprise_sessions AS s WHERE s.tenant = 'many' AND h.tenant = 'many'"
+                  " AND s.session_id = h.session_id"));
   }
   // So many that match nothing, after all others.
   void add_newer(int count) const {
     run(url_,
         cat("INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, updated_slot,"
-            " state, folder) SELECT 'many', 'new' || i, 0, 0, (90000 + i) * 90000000::int8,"
-            " (90000 + i) * 90000000::int8 >> 26, 0, '/' FROM generate_series(1, ",
+            " state, folder, mode_key) SELECT 'many', 'new' || i, 0, 0,"
+            " (90000 + i) * 90000000::int8, (90000 + i) * 90000000::int8 >> 26, 0, '/', 'code'"
+            " FROM generate_series(1, ",
             count, ") AS i"));
     run(url_,
         cat("INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider,"
@@ -91,19 +101,12 @@ class PostgresLookup : public testing::Test {
     }
     return ids;
   }
-  // Sessions whose copies are not what the digest says.
+  // Sessions whose heads have other copies than their rows say.
   std::string wrong_copies() const {
-    return query(url_,
-                 "SELECT count(*) FROM reprise_sessions JOIN reprise_heads USING (tenant,"
-                 " session_id) WHERE head_digest = left(md5(md5(title_lower) ||"
-                 " encode(mode, 'hex')), 16) AND (title_start, mode_key) IS DISTINCT FROM"
-                 " (substr(title_lower, 1, 200), mode)");
-  }
-  // Sessions without a copy of their title and mode.
-  std::string missing_copies() const {
-    return query(url_,
-                 "SELECT count(*) FROM reprise_sessions WHERE head_digest IS DISTINCT FROM"
-                 " left(md5(md5(title_lower) || encode(mode, 'hex')), 16)");
+    return query(url_, cat("SELECT count(*) FROM reprise_sessions AS s JOIN reprise_heads USING"
+                           " (tenant, session_id) WHERE (title_start, mode_key) IS DISTINCT FROM"
+                           " (substr(title_lower, 1, 200), ",
+                           kModeKey, ")"));
   }
   int entries_read_of(const char* index) const {
     return std::stoi(query(url_, cat("SELECT idx_tup_read FROM pg_stat_user_indexes"
@@ -207,23 +210,19 @@ TEST_F(PostgresLookup, WhatIsFarBackTakesFewStatements) {
   StoreOptions options;
   options.statistics = &statistics;
   const auto store = open(options);
-  // A list makes the copies, unless a row is locked at that moment.
-  for (int list = 0; list < 10 && missing_copies() != "0"; ++list) {
-    must(store->list({.mode = "plan"}));
-  }
   const auto statements_of = [&](const SessionQuery& query, std::string_view first) {
     const auto before = statistics.counts().round_trips.count;
     const SessionPage page = must(store->list(query));
     EXPECT_EQ(page.sessions.empty() ? "" : page.sessions.front().id.str(), first);
     return statistics.counts().round_trips.count - before;
   };
-  EXPECT_LE(statements_of({.mode = "plan"}, "s4500"), 2U);
-  EXPECT_LE(statements_of({.mode = "none"}, ""), 2U);
-  EXPECT_LE(statements_of({.mode = "plan", .title_contains = "le of 7"}, "s799"), 3U);
-  EXPECT_LE(statements_of({.title_contains = "title of 7"}, "s799"), 4U);
-  EXPECT_LE(statements_of({.title_contains = "title"}, "s4500"), 8U);  // too many for the index
-  EXPECT_LE(statements_of({.title_contains = "!"}, ""), 7U);
-  EXPECT_LE(statements_of({.working_dir = "/0", .title_contains = "!"}, ""), 4U);
+  EXPECT_LE(statements_of({.mode = "plan"}, "s4500"), 1U);
+  EXPECT_LE(statements_of({.mode = "none"}, ""), 1U);
+  EXPECT_LE(statements_of({.mode = "plan", .title_contains = "le of 7"}, "s799"), 2U);
+  EXPECT_LE(statements_of({.title_contains = "title of 7"}, "s799"), 3U);
+  EXPECT_LE(statements_of({.title_contains = "title"}, "s4500"), 7U);  // too many for the index
+  EXPECT_LE(statements_of({.title_contains = "!"}, ""), 6U);
+  EXPECT_LE(statements_of({.working_dir = "/0", .title_contains = "!"}, ""), 3U);
   SessionQuery query{.mode = "plan", .limit = 50};
   for (const int newest : {kMany, kMany - 50}) {
     const SessionPage page = must(store->list(query));
@@ -232,7 +231,6 @@ TEST_F(PostgresLookup, WhatIsFarBackTakesFewStatements) {
     EXPECT_EQ(page.sessions.back().id.str(), cat("s", newest - 49));
     query.after = page.next;
   }
-  EXPECT_EQ(wrong_copies(), "0");
 }
 
 // Pinned ones, states and folders, rare and frequent titles and modes: what is found is what is
@@ -321,60 +319,6 @@ TEST_F(PostgresLookup, PagesHaveNeitherGapsNorRepeatsWhileSessionsMove) {
   }
 }
 
-// Programs that know copies and others that do not rename the same sessions while lists copy what
-// the others left.
-TEST_F(PostgresLookup, CopiesAreRightWhoeverRenamesSessions) {
-  constexpr int kRounds = 60;
-  std::atomic<bool> is_over = false;
-  std::vector<std::jthread> threads;
-  for (int copier = 0; copier < 2; ++copier) {
-    threads.emplace_back([&] {
-      const auto store = open();
-      while (!is_over) {
-        EXPECT_TRUE(works(store->list({.title_contains = "nobody's"})));
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      }
-    });
-  }
-  {
-    std::vector<std::jthread> writers;
-    for (int writer = 0; writer < 2; ++writer) {
-      writers.emplace_back([&, writer] {
-        const auto store = open();
-        for (int round = 0; round < kRounds; ++round) {
-          const std::string id = cat("s", round % 4 + 1);
-          if (writer == 0) {
-            EXPECT_TRUE(works(store->update(session_id(id), {.title = cat("new ", round)})));
-          } else {
-            run(url_, cat("WITH held AS (UPDATE reprise_heads SET folder = folder WHERE tenant ="
-                          " 'many' AND session_id = '",
-                          id,
-                          "' RETURNING 1) UPDATE reprise_sessions"
-                          " SET title_lower = 'old ",
-                          round,
-                          "' WHERE tenant = 'many' AND"
-                          " session_id = '",
-                          id, "' AND EXISTS (SELECT 1 FROM held)"));
-          }
-        }
-      });
-    }
-  }
-  is_over = true;
-  threads.clear();
-  EXPECT_EQ(wrong_copies(), "0");
-  const auto store = open();
-  for (const std::string id : {"s1", "s2", "s3", "s4"}) {
-    const std::string title =
-        query(url_, cat("SELECT convert_from(title_lower, 'UTF8') FROM reprise_sessions WHERE"
-                        " tenant = 'many' AND session_id = '",
-                        id, "'"));
-    const Ids found = pages(*store, {.title_contains = title});
-    EXPECT_NE(std::ranges::find(found, id), found.end()) << title;
-  }
-  EXPECT_EQ(wrong_copies(), "0");
-}
-
 // Bytes that are not allowed in text, and titles of which the index has only the beginning.
 TEST_F(PostgresLookup, AnyTitleIsFoundByAnyPartOfIt) {
   const auto store = open();
@@ -401,17 +345,17 @@ TEST_F(PostgresLookup, AnyTitleIsFoundByAnyPartOfIt) {
     EXPECT_EQ(pages(*store, {.title_contains = "zend"}), Ids{"s6"}) << length;
     EXPECT_EQ(pages(*store, {.title_contains = "end"}), Ids{"s6"}) << length;
     EXPECT_EQ(pages(*store, {.title_contains = "nd"}), Ids{"s6"}) << length;
+    EXPECT_EQ(wrong_copies(), "0") << length;
   }
 }
 
 // Nothing reads the sessions of a tenant one by one for what is nowhere.
 TEST_F(PostgresLookup, WhatIsNowhereIsToldByAnIndex) {
-  must(open()->list({.mode = "none"}));  // makes the copies
   run(url_, "ANALYZE");
   const std::string read =
       "SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname ="
       " 'reprise_sessions'";
-  const std::string before = query(url_, read);
+  const int before = std::stoi(query(url_, read));
   {
     const auto store = open();
     for (int time = 0; time < 8; ++time) {  // also with the generic plan
@@ -425,11 +369,10 @@ TEST_F(PostgresLookup, WhatIsNowhereIsToldByAnIndex) {
   }
   EXPECT_GE(scans_of("reprise_by_title"), 8);
   EXPECT_GE(scans_of("reprise_by_mode_slot"), 8);
-  EXPECT_EQ(query(url_, read), before);
+  EXPECT_LT(std::stoi(query(url_, read)) - before, 100) << "the first rows of scans that then end";
 }
 
-// Without the indexes: in tables that were not migrated, and with row-level security, where the
-// server does not use the index of titles.
+// With row-level security, where the server does not use the index of titles, and without it.
 TEST_F(PostgresLookup, FindsTheSameWithoutTheIndexes) {
   change("title = 'Needle', title_lower = 'needle', mode = 'plan'", "session_id IN ('s2', 's9')");
   const auto check = [](Store& store) {
@@ -444,9 +387,7 @@ TEST_F(PostgresLookup, FindsTheSameWithoutTheIndexes) {
   run(url_, "ALTER TABLE reprise_sessions ENABLE ROW LEVEL SECURITY");
   run(url_, "CREATE POLICY own ON reprise_sessions USING (tenant = 'many')");
   check(*open({}, role));
-  run(url_, "DROP INDEX reprise_by_title, reprise_by_mode, reprise_by_mode_slot");
-  run(url_, "DROP INDEX reprise_not_copied");
-  run(url_, "DELETE FROM reprise_schema WHERE version IN (-6, -7, -10)");
+  run(url_, "DROP INDEX reprise_by_title, reprise_by_mode_slot");
   check(*open({.access = Access::read}));
 }
 

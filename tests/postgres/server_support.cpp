@@ -12,8 +12,6 @@
 #include "support/postgres_server.h"
 
 namespace reprise::test {
-namespace {
-
 std::unique_ptr<postgres::Connection> connect(std::string_view url) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   const auto place = must(postgres::parse_url(url));
@@ -22,8 +20,6 @@ std::unique_ptr<postgres::Connection> connect(std::string_view url) {
   connection->set_prepare(postgres::Prepare::unnamed);
   return connection;
 }
-
-}  // namespace
 
 std::string new_tenant() {
   return make_session_id(system_clock(), system_entropy()).str();

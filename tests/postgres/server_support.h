@@ -14,6 +14,7 @@ namespace reprise::test {
 std::string new_tenant();
 // The URL of a new, empty database on the shared server.
 std::string new_database();
+std::unique_ptr<postgres::Connection> connect(std::string_view url);
 // Runs a statement without a result.
 void run(std::string_view url, std::string_view sql);
 // Makes the tables look distributed, as on Citus.

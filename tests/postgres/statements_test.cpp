@@ -104,9 +104,6 @@ constexpr std::string_view kStatements[] = {
     postgres::kRenewAnswer,
     postgres::kFindDeltas,
     postgres::kFindManyOfAuthor,
-    postgres::kFindNotCopied,
-    postgres::kCopyToHeads,
-    postgres::kMarkCopied,
     postgres::kDeleteArtefact,
     postgres::kFindArtefactEnd,
     postgres::kInsertArtefact,
@@ -154,36 +151,22 @@ void add_list_statements(std::vector<std::string>& all) {
     all.push_back(postgres::list_statement(
         {.states = {0, 1}, .mode = mode, .title = true, .from_index = true, .distributed = true}));
   }
-  for (unsigned bits = 0; bits < 1U << 6U; ++bits) {
-    const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
-    all.push_back(
-        postgres::list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
-                                  .groups = store::groups_of({.ungrouped = has(0)}),
-                                  .rows = 21,
-                                  .after = has(1) ? std::optional<std::int64_t>(0) : std::nullopt,
-                                  .folder = has(2),
-                                  .mode = has(3),
-                                  .title = has(4),
-                                  .answering = has(5),
-                                  .copies = true,
-                                  .examined_max = 1000}));
-  }
   for (unsigned bits = 0; bits < kShapes; ++bits) {
     const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
     postgres::ListShape shape{.states = std::vector<std::int64_t>(1 + bits % 4),
-                              .groups = store::groups_of({.ungrouped = (bits & 1U) != 0}),
+                              .groups = store::groups_of({.ungrouped = has(0)}),
                               .rows = 21,
-                              .after = has(0) ? std::optional<std::int64_t>(0) : std::nullopt,
-                              .folder = has(1),
-                              .mode = has(2),
-                              .prefix = has(3),
-                              .short_id = has(7),
-                              .title = has(4),
-                              .answering = has(5),
+                              .after = has(1) ? std::optional<std::int64_t>(0) : std::nullopt,
+                              .folder = has(2),
+                              .mode = has(3),
+                              .prefix = has(4),
+                              .short_id = has(5),
+                              .title = has(6),
+                              .answering = has(7),
                               .author = has(8),
-                              .slots = has(6)};
+                              .examined_max = 1000};
     all.push_back(postgres::list_statement(shape));
-    if (!has(3) && !has(7) && has(8)) {
+    if (!has(4) && !has(5) && has(8)) {
       shape.reads_authors = true;
       all.push_back(postgres::list_statement(shape));
     }
@@ -220,7 +203,7 @@ std::vector<std::string> rows_statements() {
   for (const std::string_view one : kStatements) {
     all.emplace_back(one);
   }
-  const postgres::SessionStatements& of_sessions = postgres::session_statements(true);
+  const postgres::SessionStatements& of_sessions = postgres::session_statements();
   for (const std::string* const one :
        {&of_sessions.insert_head, &of_sessions.insert_row, &of_sessions.update_head,
         &of_sessions.update_row, &of_sessions.find, &of_sessions.verify}) {

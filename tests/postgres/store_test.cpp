@@ -314,6 +314,28 @@ TEST(PostgresStore, TablesOfANewerVersionAreLeftAlone) {
   EXPECT_TRUE(fails(open_store(url), Code::unsupported));
 }
 
+TEST(PostgresStore, TablesOfBuildsBeforeTheFirstReleaseAreLeftAlone) {
+  const std::string url = new_database();
+  must(open_store(url));
+  for (const char* const versions : {"(1)", "(1), (2), (3), (4), (-1), (-10)"}) {
+    run(url, "DELETE FROM reprise_schema");
+    run(url,
+        cat("INSERT INTO reprise_schema SELECT v, 0 FROM (VALUES ", versions, ") AS all_of(v)"));
+    const std::string before = query(url, "SELECT count(*) FROM reprise_schema");
+    for (const Access access : {Access::write, Access::read}) {
+      const auto refused = open_store(url, {.access = access});
+      ASSERT_TRUE(fails(refused, Code::unsupported));
+      EXPECT_NE(refused.error().message.find(
+                    "its tables were made by a build of Reprise before its first release;"
+                    " `reprise copy` of that build brings them over"),
+                std::string::npos)
+          << refused.error().message;
+    }
+    EXPECT_TRUE(fails(migrate_store(url), Code::unsupported));
+    EXPECT_EQ(query(url, "SELECT count(*) FROM reprise_schema"), before);
+  }
+}
+
 TEST(PostgresStore, ADamagedMessageCostsOnlyItself) {
   const std::string url = new_database();
   const auto store = must(open_store(url));

@@ -101,8 +101,8 @@ Database::Database(std::shared_ptr<Shared> shared, std::string tenant)
       tenant_(std::move(tenant)),
       client_(make_operation_id(system_clock(), system_entropy()).str()) {}
 
-Result<std::unique_ptr<Database>> Database::open(std::string_view url,
-                                                 const StoreOptions& options) {
+Result<std::unique_ptr<Database>> Database::open(std::string_view url, const StoreOptions& options,
+                                                 std::span<const Migration> steps) {
   if (options.connections_max < 1) {
     return fail(Code::invalid_argument, "connections_max must be 1 or more");
   }
@@ -110,7 +110,7 @@ Result<std::unique_ptr<Database>> Database::open(std::string_view url,
   std::string tenant = target.tenant;
   std::unique_ptr<Database> database(
       new Database(std::make_shared<Shared>(std::move(target), options), std::move(tenant)));
-  if (auto prepared = database->prepare(); !prepared) {
+  if (auto prepared = database->prepare(steps); !prepared) {
     return fail_with_context(database->name(), std::move(prepared).error());
   }
   return database;
@@ -147,13 +147,12 @@ Result<Pool::OwnedConnection> Database::first_connection() {
   return connection;
 }
 
-Result<> Database::prepare() {
+Result<> Database::prepare(std::span<const Migration> steps) {
   REPRISE_ASSIGN(Pool::OwnedConnection connection, first_connection());
-  REPRISE_TRY(prepare_tables(*connection, Clock::now() + kMigrationTime));
+  REPRISE_ASSIGN(const std::int64_t version, prepare_tables(*connection, steps));
   REPRISE_TRY(check_engine());
-  if (!shared_->tables.is_current() && options().on_note) {
-    options().on_note(cat(
-        name(), ": ", migration_hint(shared_->pool.target().owner_url, shared_->tables.version)));
+  if (version != steps.back().number && options().on_note) {
+    options().on_note(cat(name(), ": ", migration_hint(shared_->pool.target().owner_url, version)));
   }
   shared_->pool.release(From::primary, std::move(connection));
   return {};
@@ -181,42 +180,40 @@ Result<> Database::check_engine() const {
   return {};
 }
 
-Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
-  auto found = run_first(connection, find_version);
+// Returns the version of the tables.
+Result<std::int64_t> Database::prepare_tables(Connection& connection,
+                                              std::span<const Migration> steps) {
+  auto found =
+      run_first(connection, [steps](Connection& first) { return find_version(first, steps); });
   if (!found) {
     add_grant(found.error(), connection.failure());
-    return std::unexpected(std::move(found).error());
+    return found;
   }
-  shared_->tables = *std::move(found);
-  REPRISE_TRY(check_version(shared_->tables.version));
-  if (shared_->tables.version > 0) {
+  const std::int64_t version = *found;
+  if (version > 0) {
     REPRISE_ASSIGN(shared_->engine, run_first(connection, find_engine));
   }
   if (shared_->pool.options().access == Access::read) {
-    return shared_->tables.version > 0
-               ? Result<>()
-               : fail(Code::not_found, "there is no store in this database");
+    return version > 0 ? found : fail(Code::not_found, "there is no store in this database");
   }
-  if (shared_->tables.is_current()) {
-    return {};
+  if (version == steps.back().number) {
+    return found;
   }
-  connection.set_deadline(deadline);
-  const bool is_new = shared_->tables.version == 0;
-  auto updated = make_current(connection, shared_->tables, is_new ? deadline : this->deadline());
-  if (updated) {
-    shared_->tables = *updated;
-    REPRISE_ASSIGN(shared_->engine, run_first(connection, find_engine));
-  } else if (!shared_->tables.is_writable()) {
+  const Deadline migrated = Clock::now() + kMigrationTime;
+  connection.set_deadline(migrated);
+  auto updated = make_current(connection, version == 0 ? migrated : deadline(), steps);
+  if (!updated) {
     if (connection.failure().sqlstate == kNoSchema) {
       add_grant(updated.error(), connection.failure());
     } else if (connection.failure().sqlstate == kNoPrivilege ||
                updated.error().code == Code::busy) {
       updated.error().message +=
-          cat("; ", migration_hint(shared_->pool.target().owner_url, shared_->tables.version));
+          cat("; ", migration_hint(shared_->pool.target().owner_url, version));
     }
-    return std::unexpected(std::move(updated).error());
+    return updated;
   }
-  return {};
+  REPRISE_ASSIGN(shared_->engine, run_first(connection, find_engine));
+  return updated;
 }
 
 Result<> Database::check_writable() const {

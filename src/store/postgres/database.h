@@ -24,7 +24,8 @@ namespace reprise::postgres {
 // Thread-safe.
 class Database {
  public:
-  static Result<std::unique_ptr<Database>> open(std::string_view url, const StoreOptions& options);
+  static Result<std::unique_ptr<Database>> open(std::string_view url, const StoreOptions& options,
+                                                std::span<const Migration> steps = migrations());
   // A view of the same database for another tenant, which shares all connections and opens none.
   std::unique_ptr<Database> of(std::string_view tenant) const;
 
@@ -64,15 +65,9 @@ class Database {
   }
   const std::string& tenant() const { return tenant_; }
   const std::string& name() const { return shared_->pool.target().name; }
-  // The version of the tables when they were opened; older ones are read without migration.
-  std::int64_t version() const { return shared_->tables.version; }
   bool is_distributed() const { return shared_->engine.is_distributed; }
   const Engine& engine() const { return shared_->engine; }
   bool has_word_index() const { return shared_->engine.has_word_index; }
-  bool has_additions() const { return shared_->tables.has_additions(); }
-  bool has_addition(std::int64_t number) const {
-    return shared_->tables.additions.contains(number);
-  }
   bool sets_tenant() const { return shared_->pool.target().sets_tenant; }
   // A unique name of this object.
   const std::string& client() const { return client_; }
@@ -92,14 +87,13 @@ class Database {
     Pool pool;
     GroupCommit unsynced;
     RunningAnswers answers;
-    TablesVersion tables;  // set before this is shared, like the next member
-    Engine engine;
+    Engine engine;                             // set before this is shared
     std::atomic<bool> is_unavailable = false;  // the last wait for a server failed
   };
 
   Database(std::shared_ptr<Shared> shared, std::string tenant);
   Result<Pool::OwnedConnection> first_connection();
-  Result<> prepare();
+  Result<> prepare(std::span<const Migration> steps);
   enum class Kind : std::uint8_t { reads, writes };
   template <class Work>
   auto run(From from, Kind kind, const Work& work)
@@ -124,7 +118,7 @@ class Database {
   std::vector<Query> settings_of(GroupCommit::Wait wait) const;
   Result<> check_engine() const;
   bool take_remedy(Remedy remedy);
-  Result<> prepare_tables(Connection& connection, Deadline deadline);
+  Result<std::int64_t> prepare_tables(Connection& connection, std::span<const Migration> steps);
   template <class Find>
   auto run_first(Connection& connection, const Find& work) -> decltype(work(connection));
 

@@ -55,8 +55,7 @@ std::vector<std::int64_t> states_of(const SessionQuery& query) {
 
 // How the database finds a page.
 struct AccessPath {
-  bool copies = false;  // by the copies of titles and modes in reprise_heads
-  bool index = false;   // by the title index
+  bool index = false;  // by the title index
   bool reads_authors = false;
   std::size_t examined_max = kScanFirst;
 };
@@ -89,12 +88,9 @@ ListShape shape_of(const Database& database, const SessionQuery& query,
           .answering = query.answering_only,
           .author = query.author.has_value(),
           .reads_authors = path.reads_authors,
-          .copies = path.copies && !path.index,
           .examined_max = path.examined_max,
           .from_index = path.index,
-          .distributed = database.is_distributed(),
-          .slots = database.version() >= kSlotsVersion,
-          .flags = database.has_additions()};
+          .distributed = database.is_distributed()};
 }
 
 Result<ListQuery> make_query(const Database& database, const SessionQuery& query,
@@ -112,7 +108,7 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
   }
   if (query.mode) {
     REPRISE_ASSIGN(const std::string key, index_key(*query.mode));
-    list.values.add(shape.copies ? key : *query.mode);
+    list.values.add(shape.compares_rows() ? *query.mode : key);
   }
   if (!query.id_prefix.empty()) {
     list.values.add(query.id_prefix);
@@ -137,47 +133,10 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
   return list;
 }
 
-// Whether a query compares titles or modes, and does not find the sessions by their ids.
-bool needs_session_rows(const SessionQuery& query) {
-  return (!query.title_contains.empty() || query.mode) && query.id_prefix.empty() &&
-         query.short_id_prefix.empty() && !query.author;
-}
-
-bool has_index(const Database& database, const SessionQuery& query) {
-  return needs_session_rows(query) && !query.answering_only &&
-         query.title_contains.size() >= kGramBytes && database.has_addition(kTitleAddition);
-}
-
-// Updates the copies of rows that earlier versions of the program have changed. False if that is
-// impossible now.
-bool copy_to_heads(Database& database) {
-  constexpr int kRoundsMax = 50;
-  const Values tenant = values(database.tenant());
-  for (int round = 0; round < kRoundsMax; ++round) {
-    bool is_done = false;
-    const auto copied = database.write_derived([&](Connection& connection) -> Result<> {
-      REPRISE_ASSIGN(
-          const auto rows,
-          connection.run(
-              {{kBegin}, {kLimitLocks}, {kCopyToHeads, tenant}, {kMarkCopied, tenant}, {kCommit}}));
-      is_done = rows[3].integer(0, "marked") == 0;
-      return {};
-    });
-    if (!copied || is_done) {
-      return copied.has_value();
-    }
-  }
-  return false;
-}
-
-// Whether the copies exist and are equal to the sessions' titles and modes.
-Result<bool> has_copies(Database& database, const SessionQuery& query) {
-  if (!needs_session_rows(query) || !database.has_addition(kCopiesAddition)) {
-    return false;
-  }
-  REPRISE_ASSIGN(const Rows stale,
-                 database.read_one({kFindNotCopied, values(database.tenant())}, From::list));
-  return stale.empty() || copy_to_heads(database);
+// Whether the index of titles can be asked.
+bool has_index(const SessionQuery& query) {
+  return query.title_contains.size() >= kGramBytes && !query.answering_only &&
+         query.id_prefix.empty() && query.short_id_prefix.empty() && !query.author;
 }
 
 // Whether to look for the author in each session, in list order.
@@ -212,7 +171,7 @@ PartialPage add_rows(const Database& database, const ListQuery& list, const Rows
     ++count;
     found.end = ListPosition{rows.integer(row, "part"), rows.integer(row, "updated_us"),
                              rows.text(row, "session_id")};
-    if (list.shape.joins_details() && rows.integer(row, "is_match") == 0) {
+    if (list.shape.reads_authors && rows.integer(row, "is_match") == 0) {
       continue;  // the last row that was scanned
     }
     InfoRow read = read_info({rows, row}, database.name());
@@ -228,7 +187,7 @@ PartialPage add_rows(const Database& database, const ListQuery& list, const Rows
     }
   }
   const bool has_scanned_all =
-      !list.shape.joins_details() || rows.empty() ||
+      !list.shape.reads_authors || rows.empty() ||
       std::cmp_less(rows.integer(rows.count() - 1, "place"), list.shape.heads());
   return count <= limit && has_scanned_all ? PartialPage{} : found;
 }
@@ -241,7 +200,7 @@ Result<PartialPage> collect(Database& database, const SessionQuery& query,
   if (path.index && rows.integer(0, "found") > kFewSessions) {
     return PartialPage{.is_complete = false};
   }
-  const bool is_cut = list.shape.filters_by_copies() && !rows.is_null(0, "cut_part");
+  const bool is_cut = list.shape.scans_copies() && !rows.is_null(0, "cut_part");
   if (!is_cut) {
     return add_rows(database, list, rows, std::ssize(list.shape.groups), page);
   }
@@ -260,9 +219,8 @@ Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
                               const std::optional<ListPosition>& begin) {
   SessionPage page;
   AccessPath path;
-  REPRISE_ASSIGN(path.copies, has_copies(database, query));
   REPRISE_ASSIGN(path.reads_authors, is_frequent_author(database, query));
-  bool can_use_index = has_index(database, query);
+  bool can_use_index = has_index(query);
   std::optional<ListPosition> after = begin;
   std::size_t examined = 0;
   while (true) {
@@ -271,7 +229,7 @@ Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
       return page;
     }
     after = found.end;
-    examined += path.copies ? path.examined_max : kExaminedMax;
+    examined += path.examined_max;
     path.examined_max = kScanNext;
     const std::size_t count = page.sessions.size();
     if (can_use_index && (query.limit - count) * examined > count * kScanFar) {
@@ -290,10 +248,6 @@ Result<SessionPage> scan_list(Database& database, const SessionQuery& query,
 Result<SessionPage> PostgresStore::list(const SessionQuery& query) {
   REPRISE_ASSIGN(const store::CheckedQuery checked,
                  store::check_query(query, {.lists_by_author = true}));
-  if (query.author && !database_.has_additions()) {
-    return fail(Code::unsupported,
-                cat(database_.name(), " has no authors yet: run reprise store migrate"));
-  }
   const bool is_odd_prefix = std::ranges::any_of(
       query.id_prefix, [](char c) { return c == '\0' || static_cast<unsigned char>(c) > 0x7F; });
   if (query.states.empty() || is_odd_prefix || !short_id_pattern(query.short_id_prefix, '_')) {

@@ -75,7 +75,7 @@ std::string scope_of(const ListShape& shape, const ListParameters& at, std::int6
                      std::int64_t state, std::string_view h) {
   std::string where = cat(" WHERE ", h, ".tenant = $1::text AND ", h, ".state = ", state, " AND ",
                           h, ".state >= 0");  // the indexes' condition
-  if (shape.after && group == *shape.after && shape.slots) {
+  if (shape.after && group == *shape.after) {
     where += cat(" AND ", h, ".updated_slot <= (", at.updated_us, REPRISE_PER_SLOT ")");
   }
   if (shape.folder) {
@@ -99,8 +99,7 @@ std::string copies_condition(const ListShape& shape, const ListParameters& at, s
 
 std::string group_condition(const ListShape& shape, std::int64_t group, std::string_view h) {
   const auto& [column, value] = shape.groups[static_cast<std::size_t>(group)];
-  const std::string flag = shape.flags ? cat(h, ".", column) : "0";
-  return column.empty() ? "" : cat(" AND ", flag, " = ", value ? 1 : 0);
+  return column.empty() ? "" : cat(" AND ", h, ".", column, " = ", value ? 1 : 0);
 }
 
 // The sessions of a part whose copies match, in the order of their slots, from an index that
@@ -119,7 +118,7 @@ std::string heads_by_copies(const ListShape& shape, const ListParameters& at, st
 // A group's sessions of one state, in list order.
 std::string select_part(const ListShape& shape, const ListParameters& at, std::int64_t group,
                         std::int64_t state) {
-  const bool by_copies = shape.filters_by_copies();
+  const bool by_copies = shape.scans_copies();
   std::string where =
       by_copies ? " WHERE h.state >= 0"
                 : cat(scope_of(shape, at, group, state, "h"), group_condition(shape, group, "h"));
@@ -129,17 +128,14 @@ std::string select_part(const ListShape& shape, const ListParameters& at, std::i
   if (shape.answering) {
     where += " AND h.answer IS NOT NULL";
   }
-  if (shape.copies && !by_copies) {
+  if (!by_copies && !shape.compares_rows()) {
     where += copies_condition(shape, at, "h");
   }
-  const std::string_view slots = by_copies     ? "m.slot DESC, "
-                                 : shape.slots ? "h.updated_slot DESC, "
-                                               : "";
-  return cat("(SELECT ", group, "::int8 AS part, ", head_columns(shape.flags),
+  return cat("(SELECT ", group, "::int8 AS part, ", head_columns(),
              shape.reads_authors ? ", h.branch" : "", " FROM ",
              by_copies ? heads_by_copies(shape, at, group, state) : heads_by_id(shape, at), where,
-             " ORDER BY ", slots, "h.updated_us DESC, h.session_id DESC LIMIT ", shape.heads(),
-             ")");
+             " ORDER BY ", by_copies ? "m.slot" : "h.updated_slot",
+             " DESC, h.updated_us DESC, h.session_id DESC LIMIT ", shape.heads(), ")");
 }
 
 // The slot at which the scan of each group ends: where one of its states has reached
@@ -195,7 +191,7 @@ std::string author_condition(const ListParameters& at) {
       " AS l)");
 }
 
-// The conditions on columns of reprise_sessions, and on messages.
+// The conditions on columns of reprise_sessions, and on messages, of a shape that compares_rows().
 std::string row_condition(const ListShape& shape, const ListParameters& at) {
   std::string condition = shape.mode ? cat("s.mode = ", at.mode) : "";
   if (shape.title) {
@@ -250,30 +246,29 @@ std::string list_statement(const ListShape& shape) {
     page += cat(" ORDER BY part, ", kOrder, " LIMIT ", shape.heads());
   }
   const bool finds_authored = shape.author && !shape.reads_authors;
-  const std::string with = finds_authored              ? find_authored(shape, at)
-                           : shape.from_index          ? find_few(shape, at)
-                           : shape.filters_by_copies() ? find_ends(shape, at)
-                                                       : "";
+  const std::string with = finds_authored         ? find_authored(shape, at)
+                           : shape.from_index     ? find_few(shape, at)
+                           : shape.scans_copies() ? find_ends(shape, at)
+                                                  : "";
   constexpr std::string_view kRow =
       "JOIN reprise_sessions AS s ON s.tenant = $1::text AND s.session_id = h.session_id";
   const std::string order = " ORDER BY h.part, h.updated_us DESC, h.session_id DESC";
-  if (shape.from_index || shape.filters_by_copies()) {
+  if (shape.from_index || shape.scans_copies()) {
     const std::string_view cut =
         shape.from_index ? "c.found"
                          : "c.part AS cut_part, (SELECT e.slot FROM ends AS e WHERE e.part ="
                            " c.part) AS cut_slot";
-    return cat(with, "SELECT ", cut, ", h.part, ", info_columns(shape.flags),
-               " FROM cut AS c LEFT JOIN ((", page, ") AS h ", kRow, ") ON true", order);
+    return cat(with, "SELECT ", cut, ", h.part, ", info_columns(), " FROM cut AS c LEFT JOIN ((",
+               page, ") AS h ", kRow, ") ON true", order);
   }
-  if (!shape.joins_details()) {
-    return cat(with, "SELECT h.part, ", info_columns(shape.flags), " FROM (", page, ") AS h ", kRow,
-               order);
+  if (!shape.reads_authors) {
+    return cat(with, "SELECT h.part, ", info_columns(), " FROM (", page, ") AS h ", kRow, order);
   }
   const std::string matches = cat("coalesce(", row_condition(shape, at), ", false)");
-  return cat(with, "SELECT h.part, ", matches, "::int4 AS is_match, h.place, ",
-             info_columns(shape.flags), " FROM (SELECT p.*, row_number() OVER (ORDER BY part, ",
-             kOrder, ") AS place FROM (", page, ") AS p) AS h LEFT ", kRow, " WHERE ", matches,
-             " OR h.place = ", shape.heads(), order, " LIMIT ", shape.rows);
+  return cat(with, "SELECT h.part, ", matches, "::int4 AS is_match, h.place, ", info_columns(),
+             " FROM (SELECT p.*, row_number() OVER (ORDER BY part, ", kOrder, ") AS place FROM (",
+             page, ") AS p) AS h LEFT ", kRow, " WHERE ", matches, " OR h.place = ", shape.heads(),
+             order, " LIMIT ", shape.rows);
 }
 
 }  // namespace reprise::postgres

@@ -20,7 +20,6 @@ namespace {
 using Report = std::function<void(std::string_view)>;
 
 constexpr std::chrono::minutes kLocksMax{10};  // for each step of an administrator's migration
-constexpr std::chrono::seconds kInlineWaitMax{2};
 
 constexpr std::string_view kFindSchema =
     "SELECT quote_ident(n.nspname) AS name FROM pg_class AS c JOIN pg_namespace AS n"
@@ -48,34 +47,6 @@ constexpr std::string_view kFindBlocker =
     " JOIN pg_stat_activity AS a ON a.pid = l.pid WHERE l.granted AND l.locktype = 'relation'"
     " AND a.datname = current_database() AND a.pid <> pg_backend_pid() AND c.relkind IN ('r', 'p')"
     " AND c.relname LIKE 'reprise\\_%' ORDER BY a.xact_start, c.relname LIMIT 1";
-
-// Above these, an index takes more than a moment to build.
-constexpr std::string_view kFindManySessions = "SELECT 1 FROM reprise_heads OFFSET 50000 LIMIT 1";
-constexpr std::string_view kFindManyMessages =
-    "SELECT 1 FROM reprise_messages OFFSET 200000 LIMIT 1";
-constexpr std::string_view kFindMayClaim =
-    "SELECT 1 WHERE has_table_privilege('reprise_schema', 'INSERT')";
-
-// $1, $2: the end of the previous page. Returns the end of this page, or no row if it is the last
-// one.
-constexpr std::string_view kFindPageEnd =
-    "SELECT tenant, session_id FROM reprise_heads"
-    " WHERE (tenant, session_id) > ($1::text, $2::text)"
-    " ORDER BY tenant, session_id OFFSET 4999 LIMIT 1";
-#define REPRISE_FILL_SLOTS \
-  "UPDATE reprise_heads SET updated_slot = " REPRISE_SLOT("updated_us") " WHERE" \
-  " (tenant, session_id) > ($1::text, $2::text) AND updated_slot <> " REPRISE_SLOT("updated_us")
-constexpr std::string_view kFillPage =
-    REPRISE_FILL_SLOTS " AND (tenant, session_id) <= ($3::text, $4::text)";
-constexpr std::string_view kFillLastPage = REPRISE_FILL_SLOTS;
-
-// $1: the tenant; $2: the end of the previous page; $3: the end of this page.
-constexpr std::string_view kFindCopiedPage =
-    "SELECT max(p.session_id) AS last FROM (SELECT h.session_id FROM reprise_heads AS h"
-    " WHERE h.tenant = $1::text AND h.session_id > $2::text ORDER BY h.session_id LIMIT 5000) AS p";
-#define REPRISE_OF_PAGE "> $2::text AND s.session_id <= $3::text"
-constexpr std::string_view kCopyPageToHeads = REPRISE_COPY_TO_HEADS(REPRISE_OF_PAGE);
-constexpr std::string_view kMarkPageCopied = REPRISE_MARK_COPIED(REPRISE_OF_PAGE);
 
 // How long a step is retried while others hold locks, and where it reports what it waits for.
 struct RetryPolicy {
@@ -134,64 +105,6 @@ Result<> retry_while_locked(Connection& connection, const RetryPolicy& retry_pol
   }
 }
 
-// Changes one page of rows in a transaction of its own.
-Result<> change_page(Connection& connection, const RetryPolicy& retry_policy, const Query& query) {
-  return retry_while_locked(connection, retry_policy, [&]() -> Result<> {
-    return connection.execute({{kBegin}, {kLimitLocks}, query, {kCommit}});
-  });
-}
-
-Result<> fill_slots(Connection& connection, const RetryPolicy& retry_policy) {
-  std::string tenant;
-  std::string session;
-  while (true) {
-    REPRISE_ASSIGN(const Rows end, connection.run_one({kFindPageEnd, values(tenant, session)}));
-    if (end.empty()) {
-      return change_page(connection, retry_policy, {kFillLastPage, values(tenant, session)});
-    }
-    const std::string last_tenant = end.text(0, "tenant");
-    const std::string last_session = end.text(0, "session_id");
-    REPRISE_TRY(change_page(connection, retry_policy,
-                            {kFillPage, values(tenant, session, last_tenant, last_session)}));
-    tenant = last_tenant;
-    session = last_session;
-  }
-}
-
-// For one tenant; another one may be on another node.
-Result<> copy_to_heads(Connection& connection, const RetryPolicy& retry_policy,
-                       const std::string& tenant) {
-  std::string after;
-  while (true) {
-    REPRISE_ASSIGN(const Rows page, connection.run_one({kFindCopiedPage, values(tenant, after)}));
-    if (page.is_null(0, "last")) {
-      return {};
-    }
-    const Values range = values(tenant, after, page.text(0, "last"));
-    const auto copy = [&]() -> Result<> {
-      return connection.execute({{kBegin},
-                                 {kLimitLocks},
-                                 {kCopyPageToHeads, range},
-                                 {kMarkPageCopied, range},
-                                 {kCommit}});
-    };
-    REPRISE_TRY(retry_while_locked(connection, retry_policy, copy));
-    after = page.text(0, "last");
-  }
-}
-
-Result<> copy_to_heads(Connection& connection, const RetryPolicy& retry_policy) {
-  std::string tenant;
-  while (true) {
-    REPRISE_ASSIGN(const Rows next, connection.run_one({kFindNextTenant, values(tenant)}));
-    if (next.empty()) {
-      return {};
-    }
-    tenant = next.text(0, "tenant");
-    REPRISE_TRY(copy_to_heads(connection, retry_policy, tenant));
-  }
-}
-
 // Runs a statement outside a transaction that waits for locks as long as necessary. All is sent at
 // once: a pooler then keeps the server's connection, and the setting ends even if this process
 // does.
@@ -228,19 +141,6 @@ Result<> build_index(Connection& connection, std::string_view statement, const R
   return {};
 }
 
-Result<> change_rows(Connection& connection, const Migration& migration,
-                     const RetryPolicy& retry_policy) {
-  if (migration.number == kSlotsVersion) {
-    retry_policy.report("filling a column, 5,000 sessions at a time");
-    return fill_slots(connection, retry_policy);
-  }
-  if (migration.number == kCopiesAddition) {
-    retry_policy.report("copying titles and modes, 5,000 sessions at a time");
-    return copy_to_heads(connection, retry_policy);
-  }
-  return {};
-}
-
 Result<> build_indexes(Connection& connection, const Migration& migration,
                        const RetryPolicy& retry_policy) {
   for (const std::string_view statement : migration.statements) {
@@ -259,46 +159,18 @@ Result<> retry_migration(Connection& connection, const Migration& migration,
                             [&] { return migrate(connection, migration); });
 }
 
-Result<std::set<std::int64_t>> find_applied(Connection& connection) {
-  std::set<std::int64_t> applied;
-  const auto rows = connection.run_one({kFindVersions});
-  if (!rows) {
-    return connection.failure().sqlstate == kNoTable
-               ? Result<std::set<std::int64_t>>(applied)
-               : Result<std::set<std::int64_t>>(std::unexpected(rows.error()));
-  }
-  for (int row = 0; row < rows->count(); ++row) {
-    applied.insert(rows->integer(row, "version"));
-  }
-  return applied;
-}
-
 // What is quick comes first: a program of this version that opens the tables meanwhile has all that
 // it needs.
-std::vector<const Migration*> missing(const std::set<std::int64_t>& applied) {
+std::vector<const Migration*> missing(const std::set<std::int64_t>& applied,
+                                      std::span<const Migration> steps) {
   std::vector<const Migration*> found;
-  for (const Migration& migration : migrations()) {
+  for (const Migration& migration : steps) {
     if (!applied.contains(migration.number)) {
       found.push_back(&migration);
     }
   }
   std::ranges::stable_partition(found, &Migration::is_quick);
   return found;
-}
-
-// Whether the tables are small, and this role may change them.
-Result<bool> can_migrate_inline(Connection& connection) {
-  REPRISE_ASSIGN(const auto found,
-                 connection.run({{kFindManySessions}, {kFindManyMessages}, {kFindMayClaim}}));
-  return found[0].empty() && found[1].empty() && !found[2].empty();
-}
-
-// A step of small tables. Not done if others hold locks for long: another program will do it.
-bool migrate_inline(Connection& connection, const Migration& migration) {
-  const auto until = std::chrono::steady_clock::now() + kInlineWaitMax;
-  const RetryPolicy retry_policy{[until] { return until; }, [](std::string_view) {}};
-  return change_rows(connection, migration, retry_policy) &&
-         retry_migration(connection, migration, retry_policy);
 }
 
 // Creates the functions for appends, which Citus runs on its nodes. An existing one is replaced.
@@ -324,25 +196,20 @@ Result<> create_append_functions(Connection& connection) {
 
 }  // namespace
 
-Result<> migrate_online(Connection& connection, DryRun dry_run, const Report& on_step) {
-  REPRISE_ASSIGN(const auto applied, find_applied(connection));
-  if (!applied.empty()) {
-    REPRISE_TRY(check_version(*applied.rbegin()));
-  }
+Result<> migrate_online(Connection& connection, DryRun dry_run, const Report& on_step,
+                        std::span<const Migration> steps) {
+  REPRISE_ASSIGN(const auto applied, find_applied(connection, steps));
   if (dry_run == DryRun::no && applied.empty()) {
     REPRISE_TRY(create_version_table(connection));
   }
   const RetryPolicy retry_policy{[] { return std::chrono::steady_clock::now() + kLocksMax; },
                                  on_step};
-  for (const Migration* const migration : missing(applied)) {
-    const std::int64_t number = migration->number;
-    on_step(cat(number > 0 ? "version " : "addition ", number > 0 ? number : -number, ": ",
-                migration->description));
+  for (const Migration* const migration : missing(applied, steps)) {
+    on_step(cat("version ", migration->number, ": ", migration->description));
     if (dry_run == DryRun::yes) {
       continue;
     }
     if (!migration->is_quick()) {
-      REPRISE_TRY(change_rows(connection, *migration, retry_policy));
       REPRISE_TRY(build_indexes(connection, *migration, retry_policy));
     }
     REPRISE_TRY(retry_migration(connection, *migration, retry_policy));
@@ -358,33 +225,19 @@ Result<> migrate_online(Connection& connection, DryRun dry_run, const Report& on
   return dry_run == DryRun::yes ? Result<>() : create_append_functions(connection);
 }
 
-Result<TablesVersion> make_current(Connection& connection, const TablesVersion& now,
-                                   Deadline deadline) {
-  if (now.version == 0) {
+Result<std::int64_t> make_current(Connection& connection, Deadline deadline,
+                                  std::span<const Migration> steps) {
+  REPRISE_ASSIGN(const auto applied, find_applied(connection, steps));
+  if (applied.empty()) {
     REPRISE_TRY(create_version_table(connection));
   }
-  REPRISE_ASSIGN(const auto applied, find_applied(connection));
-  const auto steps = missing(applied);
   const RetryPolicy retry_policy{[deadline] { return deadline; }, [](std::string_view) {}};
-  for (const Migration* const migration : steps) {
-    if (migration->is_quick() || now.version == 0) {
-      const auto done = retry_migration(connection, *migration, retry_policy);
-      if (!done && migration->is_needed) {
-        return std::unexpected(done.error());
-      }
-      REPRISE_TRY(end_transaction(connection));
+  for (const Migration* const migration : missing(applied, steps)) {
+    if (migration->is_quick() || applied.empty()) {  // new tables have no rows
+      REPRISE_TRY(retry_migration(connection, *migration, retry_policy));
     }
   }
-  if (now.version > 0) {
-    REPRISE_ASSIGN(const bool is_open, can_migrate_inline(connection));
-    for (const Migration* const migration : steps) {
-      if (is_open && !migration->is_quick() && !migrate_inline(connection, *migration)) {
-        break;
-      }
-    }
-  }
-  REPRISE_TRY(end_transaction(connection));
-  return find_version(connection);
+  return find_version(connection, steps);
 }
 
 }  // namespace reprise::postgres

@@ -80,7 +80,7 @@ Result<> PostgresStore::create(const Session& session) {
 
 Result<std::optional<Session>> PostgresStore::find(const SessionId& id) {
   return database_.read([&](Connection& connection) {
-    return find_session(connection, key(id), database_.has_additions());
+    return find_session(connection, key(id));
   });
 }
 

@@ -260,7 +260,7 @@ class MessageLookup {
     for (const MessageRef& ref : refs_) {
       const Key key{database_.tenant(), ref.session};
       if (sessions_.try_emplace(ref.session, queries.size()).second) {
-        queries.push_back({session_statements(database_.has_additions()).find, values_of(key)});
+        queries.push_back({session_statements().find, values_of(key)});
         const std::string brief = short_id(ref.session);
         queries.push_back({kFindSimilar, values_of(key, brief, store::after_prefix(brief))});
       }

@@ -70,9 +70,9 @@ Assignments assignments(Part part, Change change, std::size_t first) {
 
 constexpr std::string_view kSession = " WHERE tenant = $1::text AND session_id = $2::text";
 
-SessionStatements make_statements(bool flags) {
+SessionStatements make_statements() {
   const Assignments new_head = assignments(Part::head, Change::creation, 8);
-  const Assignments new_row = assignments(Part::row, Change::creation, 5);
+  const Assignments new_row = assignments(Part::row, Change::creation, 4);
   const std::string joined =
       cat(" FROM reprise_heads AS h JOIN reprise_sessions AS s"
           " ON s.tenant = h.tenant AND s.session_id = h.session_id");
@@ -87,39 +87,33 @@ SessionStatements make_statements(bool flags) {
                                  "$3::int8") ","
                                              " $4::bytea, $5::int8, $6::bytea, $7::bytea, 0",
                              new_head.placeholders, ")"),
-          .insert_row = cat(
-              "INSERT INTO reprise_sessions(tenant, session_id, title_lower, head_digest",
-              new_row.columns,
-              ") VALUES($1::text, $2::text, $3::bytea, " REPRISE_DIGEST("$3::bytea", "$4::bytea"),
-              new_row.placeholders, ")"),
+          .insert_row =
+              cat("INSERT INTO reprise_sessions(tenant, session_id, title_lower", new_row.columns,
+                  ") VALUES($1::text, $2::text, $3::bytea", new_row.placeholders, ")"),
           .update_head = cat("UPDATE reprise_heads SET folder = $3::bytea,"
                              " title_start = $4::bytea, mode_key = $5::bytea",
                              assignments(Part::head, Change::update, 6).set, kSession),
-          .update_row = cat("UPDATE reprise_sessions SET title_lower = $3::bytea,"
-                            " head_digest = " REPRISE_DIGEST("$3::bytea", "$4::bytea"),
-                            assignments(Part::row, Change::update, 5).set, kSession),
-          .find = cat("SELECT ", info_columns(flags), sums,
+          .update_row = cat("UPDATE reprise_sessions SET title_lower = $3::bytea",
+                            assignments(Part::row, Change::update, 4).set, kSession),
+          .find = cat("SELECT ", info_columns(), sums,
                       ", coalesce(o.first_seq, 0) AS cache_written", joined,
                       " LEFT JOIN reprise_once AS o ON o.tenant = h.tenant"
                       " AND o.session_id = h.session_id AND o.name = 'sum:cache_written'::bytea"
                       " WHERE h.tenant = $1::text AND h.session_id = $2::text"),
-          .verify = cat("SELECT ", info_columns(flags), joined,
+          .verify = cat("SELECT ", info_columns(), joined,
                         " WHERE h.tenant = $1::text AND h.session_id > $2::text"
                         " AND h.session_id <= $3::text")};
 }
 
 // The columns of the given parts.
-std::string columns_of(std::initializer_list<Part> parts, bool flags) {
+std::string columns_of(std::initializer_list<Part> parts) {
   std::string columns = "h.session_id, h.answer_start";
   model::for_each(model::kInfoFields,
                   [&]<class Value>(const model::Field<SessionInfo, Value>& field) {
                     const Part part = part_of(field);
-                    if (std::ranges::find(parts, part) == parts.end()) {
-                      return;
+                    if (std::ranges::find(parts, part) != parts.end()) {
+                      columns += cat(part == Part::head ? ", h." : ", s.", field.column);
                     }
-                    columns += !flags && std::is_same_v<Value, bool>
-                                   ? cat(", 0::int8 AS ", field.column)
-                                   : cat(part == Part::head ? ", h." : ", s.", field.column);
                   });
   return columns;
 }
@@ -236,25 +230,20 @@ bool read_message(const MessageRow& row, std::string_view location, Message& mes
   return true;
 }
 
-const SessionStatements& session_statements(bool flags) {
-  static const SessionStatements with = make_statements(true);
-  static const SessionStatements without = make_statements(false);
-  return flags ? with : without;
+const SessionStatements& session_statements() {
+  static const SessionStatements all = make_statements();
+  return all;
 }
 
-const std::string& info_columns(bool flags) {
-  const auto columns = [](bool has_flags) {
-    return cat(columns_of({Part::head, Part::row}, has_flags), ", s.", model::kForkedAt);
-  };
-  static const std::string with = columns(true);
-  static const std::string without = columns(false);
-  return flags ? with : without;
+const std::string& info_columns() {
+  static const std::string columns =
+      cat(columns_of({Part::head, Part::row}), ", s.", model::kForkedAt);
+  return columns;
 }
 
-const std::string& head_columns(bool flags) {
-  static const std::string with = columns_of({Part::head}, true);
-  static const std::string without = columns_of({Part::head}, false);
-  return flags ? with : without;
+const std::string& head_columns() {
+  static const std::string columns = columns_of({Part::head});
+  return columns;
 }
 
 }  // namespace reprise::postgres

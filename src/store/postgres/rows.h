@@ -81,18 +81,17 @@ constexpr bool is_given(const model::Field<SessionInfo, Value>& field, Change ch
 
 struct SessionStatements {
   std::string insert_head;  // 3 the time of its last activity, 4 folder, 5 head, 6 and 7 the copies
-  std::string insert_row;   // 3 the title in lower case, 4 the mode
+  std::string insert_row;   // 3 the title in lower case
   std::string update_head;  // 3 folder, 4 and 5 the copies of title and mode
-  std::string update_row;   // 3 the title in lower case, 4 the mode
+  std::string update_row;   // 3 the title in lower case
   std::string find;         // with the sums
   std::string verify;       // those after 2, up to 3
 };
-// `flags` is false for tables of versions without flags, which are only read.
-const SessionStatements& session_statements(bool flags);
+const SessionStatements& session_statements();
 
 // The columns that read_info() reads from reprise_sessions AS s and reprise_heads AS h; and those
 // of h that a subselect of heads must have.
-const std::string& info_columns(bool flags);
-const std::string& head_columns(bool flags);
+const std::string& info_columns();
+const std::string& head_columns();
 
 }  // namespace reprise::postgres

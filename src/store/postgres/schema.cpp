@@ -39,7 +39,7 @@ constexpr std::string_view kClaimVersion =
 // Ids are compared bytewise, whatever the locale of the database. All other text is stored as
 // bytea, because it may contain bytes that the server's text type does not allow.
 // NOLINTBEGIN(bugprone-suspicious-missing-comma): long statements, one line per column.
-constexpr std::string_view kVersion1[] = {
+constexpr std::string_view kTables[] = {
     "CREATE TABLE IF NOT EXISTS reprise_sessions("
     " tenant text COLLATE \"C\" NOT NULL,"
     " session_id text COLLATE \"C\" NOT NULL,"
@@ -62,8 +62,12 @@ constexpr std::string_view kVersion1[] = {
     " head int8 NOT NULL,"
     " branch int8 NOT NULL,"
     " updated_us int8 NOT NULL,"
+    " updated_slot int8 NOT NULL DEFAULT 0,"
     " state int8 NOT NULL,"
+    " pinned int8 NOT NULL DEFAULT 0,"
     " folder bytea NOT NULL,"
+    " title_start bytea NOT NULL DEFAULT '',"
+    " mode_key bytea NOT NULL DEFAULT '',"
     " input_tokens int8 NOT NULL DEFAULT 0,"
     " output_tokens int8 NOT NULL DEFAULT 0,"
     " reasoning_tokens int8 NOT NULL DEFAULT 0,"
@@ -75,12 +79,25 @@ constexpr std::string_view kVersion1[] = {
     " PRIMARY KEY(tenant, session_id))",
     // Partial, although every row satisfies the condition: without statistics, these indexes look
     // as good as the key for finding one session, and every append would scan dead entries.
-    "CREATE INDEX IF NOT EXISTS reprise_by_activity ON"
-    " reprise_heads(tenant, state, updated_us DESC, session_id DESC) WHERE state >= 0",
-    "CREATE INDEX IF NOT EXISTS reprise_by_folder ON"
-    " reprise_heads(tenant, folder, state, updated_us DESC, session_id DESC) WHERE state >= 0",
-    "CREATE INDEX IF NOT EXISTS reprise_answering ON"
-    " reprise_heads(tenant, updated_us DESC, session_id DESC) WHERE answer IS NOT NULL",
+    // The first one has all that a title is looked for by.
+    "CREATE INDEX IF NOT EXISTS reprise_by_slot_title ON"
+    " reprise_heads(tenant, state, updated_slot DESC) INCLUDE (session_id, pinned, title_start)"
+    " WHERE state >= 0",
+    "CREATE INDEX IF NOT EXISTS reprise_by_folder_slot ON"
+    " reprise_heads(tenant, folder, state, updated_slot DESC) WHERE state >= 0",
+    "CREATE INDEX IF NOT EXISTS reprise_by_mode_slot ON"
+    " reprise_heads(tenant, mode_key, state, updated_slot DESC) WHERE state >= 0",
+    "CREATE INDEX IF NOT EXISTS reprise_answering_slot ON"
+    " reprise_heads(tenant, updated_slot DESC) WHERE answer IS NOT NULL",
+    "CREATE INDEX IF NOT EXISTS reprise_pinned ON"
+    " reprise_heads(tenant, state, updated_slot DESC) WHERE pinned = 1",
+    // The random end of a UUID, with which short ids begin.
+    "CREATE INDEX IF NOT EXISTS reprise_by_short_id ON"
+    " reprise_heads(tenant, substr(session_id, 25)) WHERE state >= 0",
+    // Without fastupdate, a new title costs 0.3 ms, but searches need not read a list of pending
+    // entries.
+    "CREATE INDEX IF NOT EXISTS reprise_by_title ON reprise_sessions USING"
+    " gin((" REPRISE_TITLE_GRAMS ")) WITH (fastupdate = off)",
     "CREATE TABLE IF NOT EXISTS reprise_branches("
     " tenant text COLLATE \"C\" NOT NULL,"
     " session_id text COLLATE \"C\" NOT NULL,"
@@ -100,7 +117,11 @@ constexpr std::string_view kVersion1[] = {
     " role bytea NOT NULL,"
     " content bytea NOT NULL,"
     " detail bytea,"
+    " author bytea,"
     " PRIMARY KEY(tenant, session_id, branch, seq))",
+    // Costs nothing for messages without an author.
+    "CREATE INDEX IF NOT EXISTS reprise_by_author ON"
+    " reprise_messages(tenant, author, session_id, branch, seq) WHERE author IS NOT NULL",
     "CREATE TABLE IF NOT EXISTS reprise_message_parts("
     " tenant text COLLATE \"C\" NOT NULL,"
     " session_id text COLLATE \"C\" NOT NULL,"
@@ -150,69 +171,14 @@ constexpr std::string_view kVersion1[] = {
     " put_by text NOT NULL,"
     " bytes bytea NOT NULL,"
     " PRIMARY KEY(tenant, hash, part))",
+    "CREATE INDEX IF NOT EXISTS reprise_by_put ON reprise_blobs(tenant, put_us)"
+    " WHERE part = 0 AND put_by <> ''",
     "CREATE TABLE IF NOT EXISTS reprise_blob_refs("
     " tenant text COLLATE \"C\" NOT NULL,"
     " session_id text COLLATE \"C\" NOT NULL,"
     " hash text COLLATE \"C\" NOT NULL,"
     " PRIMARY KEY(tenant, session_id, hash))",
     "CREATE INDEX IF NOT EXISTS reprise_by_hash ON reprise_blob_refs(tenant, hash)",
-};
-
-// A separate migration, because not every engine can use new columns in the transaction that adds
-// them.
-constexpr std::string_view kVersion2[] = {
-    "ALTER TABLE reprise_heads ADD COLUMN IF NOT EXISTS updated_slot int8 NOT NULL DEFAULT 0",
-};
-constexpr std::string_view kVersion3[] = {
-    "UPDATE reprise_heads SET updated_slot = " REPRISE_SLOT(
-        "updated_us") " WHERE updated_slot <> " REPRISE_SLOT("updated_us"),
-    "DROP INDEX IF EXISTS reprise_by_activity",
-    "DROP INDEX IF EXISTS reprise_by_folder",
-    "DROP INDEX IF EXISTS reprise_answering",
-    // Partial, although every row satisfies the condition: see kVersion1.
-    "CREATE INDEX IF NOT EXISTS reprise_by_slot ON"
-    " reprise_heads(tenant, state, updated_slot DESC) WHERE state >= 0",
-    "CREATE INDEX IF NOT EXISTS reprise_by_folder_slot ON"
-    " reprise_heads(tenant, folder, state, updated_slot DESC) WHERE state >= 0",
-    "CREATE INDEX IF NOT EXISTS reprise_answering_slot ON"
-    " reprise_heads(tenant, updated_slot DESC) WHERE answer IS NOT NULL",
-};
-constexpr std::string_view kVersion4[] = {
-    "CREATE INDEX IF NOT EXISTS reprise_by_put ON reprise_blobs(tenant, put_us)"
-    " WHERE part = 0 AND put_by <> ''",
-};
-constexpr std::string_view kPinnedColumn[] = {
-    "ALTER TABLE reprise_heads ADD COLUMN IF NOT EXISTS pinned int8 NOT NULL DEFAULT 0",
-};
-constexpr std::string_view kPinnedIndex[] = {
-    "CREATE INDEX IF NOT EXISTS reprise_pinned ON"
-    " reprise_heads(tenant, state, updated_slot DESC) WHERE pinned = 1",
-};
-// Indexes the random end of a UUID, with which short ids begin. Partial: see kVersion1.
-constexpr std::string_view kShortIdIndex[] = {
-    "CREATE INDEX IF NOT EXISTS reprise_by_short_id ON"
-    " reprise_heads(tenant, substr(session_id, 25)) WHERE state >= 0",
-};
-constexpr std::string_view kAuthorColumn[] = {
-    "ALTER TABLE reprise_messages ADD COLUMN IF NOT EXISTS author bytea",
-};
-// Costs nothing for messages without an author.
-constexpr std::string_view kAuthorIndex[] = {
-    "CREATE INDEX IF NOT EXISTS reprise_by_author ON"
-    " reprise_messages(tenant, author, session_id, branch, seq) WHERE author IS NOT NULL",
-};
-// Of programs that do not know kCopiesIndexes. Partial: a longer mode fits no index.
-constexpr std::string_view kModeIndex[] = {
-    "CREATE INDEX IF NOT EXISTS reprise_by_mode ON"
-    " reprise_sessions(tenant, mode) WHERE " REPRISE_SHORT_MODE,
-};
-// Without fastupdate, a new title costs 0.3 ms, but searches need not read a list of pending
-// entries.
-constexpr std::string_view kTitleIndex[] = {
-    "CREATE INDEX IF NOT EXISTS reprise_by_title ON reprise_sessions USING"
-    " gin((" REPRISE_TITLE_GRAMS ")) WITH (fastupdate = off)",
-};
-constexpr std::string_view kWordTables[] = {
     "CREATE TABLE IF NOT EXISTS reprise_words("
     " tenant text COLLATE \"C\" NOT NULL,"
     " session_id text COLLATE \"C\" NOT NULL,"
@@ -239,41 +205,9 @@ constexpr std::string_view kWordTables[] = {
     " messages int8 NOT NULL,"
     " PRIMARY KEY(tenant))",
 };
-constexpr std::string_view kCopiesColumns[] = {
-    "ALTER TABLE reprise_heads ADD COLUMN IF NOT EXISTS title_start bytea",
-    "ALTER TABLE reprise_heads ADD COLUMN IF NOT EXISTS mode_key bytea",
-    "ALTER TABLE reprise_sessions ADD COLUMN IF NOT EXISTS head_digest text",
-};
-// The first index serves what reprise_by_slot did, and has all that a title is looked for by.
-// Copies are made when the last one has a session: see list.cpp.
-constexpr std::string_view kCopiesIndexes[] = {
-    "CREATE INDEX IF NOT EXISTS reprise_by_slot_title ON"
-    " reprise_heads(tenant, state, updated_slot DESC) INCLUDE (session_id, pinned, title_start)"
-    " WHERE state >= 0",
-    "CREATE INDEX IF NOT EXISTS reprise_by_mode_slot ON"
-    " reprise_heads(tenant, mode_key, state, updated_slot DESC) WHERE state >= 0",
-    "CREATE INDEX IF NOT EXISTS reprise_not_copied ON"
-    " reprise_sessions(tenant, head_digest, session_id) WHERE " REPRISE_NOT_COPIED(""),
-    "DROP INDEX IF EXISTS reprise_by_slot",
-};
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
-constexpr Migration kMigrations[] = {
-    {1, "the tables", kVersion1},
-    {2, "a column that orders lists", kVersion2},
-    {3, "the indexes of lists", kVersion3},
-    {4, "an index of blobs that may have no name", kVersion4},
-    {-1, "a column for pinned sessions", kPinnedColumn},
-    {-2, "an index of pinned sessions", kPinnedIndex, false},
-    {-3, "an index of short ids", kShortIdIndex, false},
-    {-4, "a column for authors", kAuthorColumn},
-    {-5, "an index of authors", kAuthorIndex, false},
-    {-6, "an index of modes", kModeIndex, false},
-    {kTitleAddition, "an index of titles", kTitleIndex, false},
-    {-8, "tables of words", kWordTables, false},
-    {-9, "columns for copies of titles and modes", kCopiesColumns},
-    {kCopiesAddition, "copies of titles and modes, and their indexes", kCopiesIndexes, false},
-};
+constexpr Migration kMigrations[] = {{kVersion, "the tables", kTables}};
 
 // The errors for concurrent creation of the same object.
 bool is_concurrent_creation(std::string_view sqlstate) {
@@ -321,35 +255,42 @@ std::span<const std::string_view> schema_statements() {
   return kAll;
 }
 
-bool TablesVersion::has_additions() const {
-  return std::ranges::all_of(kMigrations, [this](const Migration& migration) {
-    return migration.number > 0 || !migration.is_needed || additions.contains(migration.number);
-  });
-}
-
-bool TablesVersion::is_current() const {
-  return version >= kVersion &&
-         std::ranges::all_of(kMigrations, [this](const Migration& migration) {
-           return migration.number > 0 || additions.contains(migration.number);
-         });
-}
-
-Result<TablesVersion> find_version(Connection& connection) {
+Result<std::set<std::int64_t>> find_applied(Connection& connection,
+                                            std::span<const Migration> steps) {
+  std::set<std::int64_t> applied;
   const auto found = connection.run_one({kFindVersions});
   if (!found) {
     return connection.failure().sqlstate == kNoTable
-               ? Result<TablesVersion>()
-               : Result<TablesVersion>(std::unexpected(found.error()));
+               ? Result<std::set<std::int64_t>>(applied)
+               : Result<std::set<std::int64_t>>(std::unexpected(found.error()));
   }
-  TablesVersion tables;
   for (int row = 0; row < found->count(); ++row) {
-    const std::int64_t number = found->integer(row, "version");
-    tables.version = std::max(tables.version, number);
-    if (number < 0) {
-      tables.additions.insert(number);
-    }
+    applied.insert(found->integer(row, "version"));
   }
-  return tables;
+  const std::int64_t newest = steps.back().number;
+  if (!applied.empty() && *applied.rbegin() > newest) {
+    return fail(Code::unsupported,
+                cat("its tables were made by a newer version (format ", *applied.rbegin(),
+                    "; this one knows ", newest, "): update reprise"));
+  }
+  if (!applied.empty() && *applied.begin() < kVersion) {
+    return fail(Code::unsupported,
+                "its tables were made by a build of Reprise before its first release;"
+                " `reprise copy` of that build brings them over");
+  }
+  return applied;
+}
+
+Result<std::int64_t> find_version(Connection& connection, std::span<const Migration> steps) {
+  REPRISE_ASSIGN(const auto applied, find_applied(connection, steps));
+  std::int64_t version = 0;
+  for (const Migration& step : steps) {
+    if (!applied.contains(step.number)) {
+      break;
+    }
+    version = step.number;
+  }
+  return version;
 }
 
 Result<Engine> find_engine(Connection& connection) {
@@ -365,14 +306,6 @@ Result<Engine> find_engine(Connection& connection) {
         engine.has_word_index && (!engine.is_distributed || distributed.integer(0, "words") == 3);
   }
   return engine;
-}
-
-Result<> check_version(std::int64_t version) {
-  if (version > kVersion) {
-    return fail(Code::unsupported, cat("its tables were made by a newer version (format ", version,
-                                       "; this one knows ", kVersion, "): update reprise"));
-  }
-  return {};
 }
 
 }  // namespace reprise::postgres

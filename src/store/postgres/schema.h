@@ -6,8 +6,7 @@
 // number decides: its unique key lets one of them insert it, in the transaction that creates the
 // tables; the others wait for that transaction and then find it done.
 //
-// Tables are migrated while programs of this version and the previous one continue to write: new
-// tables and columns come first, rows are changed in batches, each in its own transaction, and a
+// Tables are migrated while programs continue to write: new tables and columns come first, and a
 // lock is waited for only briefly, again and again, because others queue behind it.
 
 #include <cstdint>
@@ -21,51 +20,44 @@
 
 namespace reprise::postgres {
 
-inline constexpr std::int64_t kVersion = 4;
-// Before this version, lists were ordered by the time itself.
-inline constexpr std::int64_t kSlotsVersion = 3;
-// Tables of older versions, or without a needed addition, can only be read.
-inline constexpr std::int64_t kWritableVersion = 2;
-// Lists by mode and title are quick with these.
-inline constexpr std::int64_t kTitleAddition = -7;
-inline constexpr std::int64_t kCopiesAddition = -10;
+// The version of the first release, and the only row of reprise_schema in a new database; 1 to 4
+// were of builds before it.
+inline constexpr std::int64_t kVersion = 5;
 
-// The versions and additions that exist.
+// The versions that exist.
 inline constexpr std::string_view kFindVersions = "SELECT version FROM reprise_schema";
 
-// The migration to version `number` from the previous one. Additions, which older programs can
-// ignore, are numbered from -1 downwards, because those programs only compare versions.
+// The step to version `number`.
 struct Migration {
   std::int64_t number;
   std::string_view description;  // for display
   std::span<const std::string_view> statements;
-  bool is_needed = true;  // false for a mere optimization
-  bool creates_table() const { return statements.front().starts_with("CREATE TABLE"); }
   // Its time does not depend on the number of rows.
-  bool is_quick() const { return creates_table() || statements.front().starts_with("ALTER TABLE"); }
+  bool is_quick() const {
+    return statements.front().starts_with("CREATE TABLE") ||
+           statements.front().starts_with("ALTER TABLE");
+  }
 };
+// In order; the first one creates the tables of kVersion.
 std::span<const Migration> migrations();
 Result<> create_version_table(Connection& connection);
-// Runs the migration once; concurrent callers wait for its end. busy if another transaction holds a
+// Runs the step once; concurrent callers wait for its end. busy if another transaction holds a
 // lock for longer than a moment: others queue behind a lock that is waited for.
 Result<> migrate(Connection& connection, const Migration& migration);
 
-struct TablesVersion {
-  std::int64_t version = 0;               // 0 if there are none
-  std::set<std::int64_t> additions = {};  // the existing additions
-  bool has_additions() const;             // all that statements require; excludes some indexes
-  bool is_writable() const { return version >= kWritableVersion && has_additions(); }
-  bool is_current() const;
-};
-Result<TablesVersion> find_version(Connection& connection);
+// The numbers of the steps that were taken; none if there are no tables. unsupported for tables of
+// a newer version, or of a build before the first release.
+Result<std::set<std::int64_t>> find_applied(Connection& connection,
+                                            std::span<const Migration> steps = migrations());
+// The version up to which all steps were taken; 0 if there are no tables.
+Result<std::int64_t> find_version(Connection& connection,
+                                  std::span<const Migration> steps = migrations());
 struct Engine {
   bool is_distributed = false;       // the tables are distributed over several nodes
   bool has_append_function = false;  // there is a function for appends, and this role may use it
   bool has_word_index = false;       // words are indexed, and this role may use the index
 };
 Result<Engine> find_engine(Connection& connection);
-// unsupported for a version newer than this program's.
-Result<> check_version(std::int64_t version);
 // All statements of the schema, for the test that checks them.
 std::span<const std::string_view> schema_statements();
 
@@ -74,13 +66,13 @@ enum class DryRun : std::uint8_t { no, yes };
 // For an administrator; builds indexes concurrently. Reports each step before it is executed, and
 // what it waits for. Can be repeated after an interruption.
 Result<> migrate_online(Connection& connection, DryRun dry_run,
-                        const std::function<void(std::string_view)>& on_step);
+                        const std::function<void(std::string_view)>& on_step,
+                        std::span<const Migration> steps = migrations());
 
-// When a program opens the tables: creates or adds what writing requires and, if there are few
-// rows, does the rest as far as nothing is in the way. What large tables lack is left to
-// migrate_online(). Waits for locks until `deadline`. Returns what there is now; busy if a needed
-// column could not be added.
-Result<TablesVersion> make_current(Connection& connection, const TablesVersion& now,
-                                   Deadline deadline);
+// When a program opens the tables for writing: creates them, or takes the quick steps that are
+// missing; the others are left to migrate_online(). Waits for locks until `deadline`; busy if that
+// is in vain. Returns find_version().
+Result<std::int64_t> make_current(Connection& connection, Deadline deadline,
+                                  std::span<const Migration> steps = migrations());
 
 }  // namespace reprise::postgres

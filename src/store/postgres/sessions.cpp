@@ -124,13 +124,13 @@ Result<std::vector<Query>> creation(const Key& key, const Session& session, Seq 
   REPRISE_ASSIGN(const std::string mode, index_key(info.mode));
   const std::string title = ascii_lower(info.title);
   std::vector<Query> queries;
-  const SessionStatements& statements = session_statements(true);
+  const SessionStatements& statements = session_statements();
   Values in_head = values_of(key, microseconds_of(info.updated_at), folder, head.value,
                              title.substr(0, kTitleStart), mode);
   add_fields(in_head, info, Part::head, Change::creation);
   queries.push_back({statements.insert_head, std::move(in_head)});
   queries.push_back({kInsertOnce, values_of(key, name)});
-  Values in_row = values_of(key, title, info.mode);
+  Values in_row = values_of(key, title);
   add_fields(in_row, info, Part::row, Change::creation);
   queries.push_back({statements.insert_row, std::move(in_row)});
   for_each_value(
@@ -160,9 +160,9 @@ Result<> run_creation(Connection& connection, const AtomicCreation& creation, bo
   return std::unexpected(store::session_exists(key.id));
 }
 
-Result<std::optional<Session>> find_session(Connection& connection, const Key& key, bool flags) {
+Result<std::optional<Session>> find_session(Connection& connection, const Key& key) {
   REPRISE_ASSIGN(const auto rows, connection.run({{kBeginSnapshot},
-                                                  {session_statements(flags).find, values_of(key)},
+                                                  {session_statements().find, values_of(key)},
                                                   {kFindValues, values_of(key)},
                                                   {kCommit}}));
   return read_session(rows[1], rows[2]);
@@ -170,7 +170,7 @@ Result<std::optional<Session>> find_session(Connection& connection, const Key& k
 
 Result<> update_session(Connection& connection, const Key& key, const SessionPatch& patch) {
   REPRISE_ASSIGN(const Locked locked, lock_session(connection, key,
-                                                   {{session_statements(true).find, values_of(key)},
+                                                   {{session_statements().find, values_of(key)},
                                                     {kFindValues, values_of(key)}}));
   auto found = read_session(locked.rows[0], locked.rows[1]);
   if (!found) {
@@ -184,11 +184,11 @@ Result<> update_session(Connection& connection, const Key& key, const SessionPat
   REPRISE_ASSIGN(const std::string mode, index_key(info.mode));
   const std::string title = ascii_lower(info.title);
   std::vector<Query> queries;
-  const SessionStatements& statements = session_statements(true);
+  const SessionStatements& statements = session_statements();
   Values in_head = values_of(key, folder, title.substr(0, kTitleStart), mode);
   add_fields(in_head, info, Part::head, Change::update);
   queries.push_back({statements.update_head, std::move(in_head)});
-  Values in_row = values_of(key, title, info.mode);
+  Values in_row = values_of(key, title);
   add_fields(in_row, info, Part::row, Change::update);
   queries.push_back({statements.update_row, std::move(in_row)});
   for_each_value([&](const auto& field) {
@@ -233,7 +233,7 @@ Result<Locked> lock_session(Connection& connection, const Key& key,
 
 Result<SessionInfo> lock_info(Connection& connection, const Key& key) {
   REPRISE_ASSIGN(const Locked locked, lock_session(connection, key,
-                                                   {{session_statements(true).find, values_of(key)},
+                                                   {{session_statements().find, values_of(key)},
                                                     {kFindValues, values_of(key)}}));
   auto found = read_session(locked.rows[0], locked.rows[1]);
   return found ? Result<SessionInfo>(std::move(found->info))

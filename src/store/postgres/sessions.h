@@ -38,7 +38,7 @@ struct AtomicCreation {
 Result<> run_creation(Connection& connection, const AtomicCreation& creation, bool is_unsure);
 
 // `flags`: whether the tables have flags.
-Result<std::optional<Session>> find_session(Connection& connection, const Key& key, bool flags);
+Result<std::optional<Session>> find_session(Connection& connection, const Key& key);
 Result<> update_session(Connection& connection, const Key& key, const SessionPatch& patch);
 
 // Replaces a value; "" removes it.

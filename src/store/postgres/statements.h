@@ -313,8 +313,8 @@ inline constexpr std::string_view kFindDeltas =
 // at all. list.cpp decides how many, and when the index of titles is asked: it returns all sessions
 // that it has when these are few, which `found` says.
 //
-// Both by title and by mode look at the copies in the heads; where tables do not have these yet, at
-// kExaminedMax sessions and the rows beside their heads. That returns also the last one of them:
+// Both by title and by mode look at the copies in the heads. A list of a frequent author looks at
+// kExaminedMax sessions and the rows beside their heads, and returns also the last one of them:
 // `is_match` says which match.
 inline constexpr std::size_t kExaminedMax = 500;
 inline constexpr std::int64_t kFewSessions = 500;
@@ -331,17 +331,16 @@ struct ListShape {
   bool answering = false;
   bool author = false;
   bool reads_authors = false;    // in the messages of each session, for a frequent author
-  bool copies = false;           // the heads have them of title and mode
-  std::size_t examined_max = 0;  // in each part, of a title or of a folder's mode by copies
+  std::size_t examined_max = 0;  // in each part, of a title or of a folder's mode
   bool from_index = false;       // the few that the index of titles has
   bool distributed = false;  // the tables are, so that each statement must name its tenant plainly
-  bool slots = true;  // the tables have them: the order is that of the indexes, sorted in each slot
-  bool flags = true;  // likewise
-  bool joins_details() const {
-    return ((mode || title) && !copies && !from_index) || reads_authors;
+  // Whether title and mode are compared in the rows beside the heads, not by their copies.
+  bool compares_rows() const { return from_index || reads_authors; }
+  // Whether a part scans the copies up to an end.
+  bool scans_copies() const {
+    return (title || (mode && folder)) && !from_index && !prefix && !short_id && !author;
   }
-  bool filters_by_copies() const { return (title || (mode && folder)) && copies && !from_index; }
-  std::size_t heads() const { return joins_details() ? std::max(rows, kExaminedMax) : rows; }
+  std::size_t heads() const { return reads_authors ? std::max(rows, kExaminedMax) : rows; }
 };
 // Parameters: tenant; then those of the shape, in order: updated_us and session of the position,
 // folder, mode, the prefix and the end of its range, the same of a short id and its pattern, title,
@@ -353,49 +352,13 @@ inline constexpr std::string_view kFindManyOfAuthor =
     "SELECT 1 FROM reprise_messages WHERE tenant = $1::text AND author = $2::bytea"
     " OFFSET 5000 LIMIT 1";
 
-// Copies of what stands in reprise_sessions, so that lists find it by activity: of the title its
-// beginning, of the mode what index_key() makes of it. The digest of what was copied stands beside
-// it: a program that does not know copies changes a title without the digest, and then the index
-// reprise_not_copied has that session.
+// Heads have copies of what stands in reprise_sessions, so that lists find it by activity: of the
+// title its beginning, of the mode what index_key() makes of it.
 inline constexpr std::size_t kTitleStart = 200;
-#define REPRISE_TITLE_START(s) "substr(" s "title_lower, 1, 200)"
-#define REPRISE_MODE_KEY(s)                                \
-  "CASE WHEN octet_length(" s "mode) <= 200 AND substr(" s \
-  "mode, 1, 7) <> 'sha256:'::bytea THEN " s                \
-  "mode ELSE decode('sha256:' ||"                          \
-  " encode(sha256(" s "mode), 'hex'), 'escape') END"
-#define REPRISE_DIGEST(title, mode) "left(md5(md5(" title ") || encode(" mode ", 'hex')), 16)"
-#define REPRISE_NOT_COPIED(s) \
-  s "head_digest IS DISTINCT FROM " REPRISE_DIGEST(s "title_lower", s "mode")
-// First their rows are held: a row that changes meanwhile is copied as it is then, and marked
-// only if that is what the head has.
-#define REPRISE_COPY_TO_HEADS(which) \
-  "UPDATE reprise_heads AS h SET title_start = c.title_start, mode_key = c.mode_key"    \
-  " FROM (SELECT s.session_id, " REPRISE_TITLE_START("s.") " AS title_start, "          \
-  REPRISE_MODE_KEY("s.") " AS mode_key FROM reprise_sessions AS s"                      \
-  " WHERE s.tenant = $1::text AND " REPRISE_NOT_COPIED("s.") " AND s.session_id " which \
-  " FOR UPDATE) AS c WHERE h.tenant = $1::text AND h.session_id = c.session_id"
-#define REPRISE_MARK_COPIED(which) \
-  "UPDATE reprise_sessions AS s SET head_digest = "                                       \
-  REPRISE_DIGEST("s.title_lower", "s.mode") " FROM reprise_heads AS h"                    \
-  " WHERE s.tenant = $1::text AND " REPRISE_NOT_COPIED("s.") " AND s.session_id " which   \
-  " AND h.tenant = $1::text AND h.session_id = s.session_id"                              \
-  " AND h.title_start = " REPRISE_TITLE_START("s.") " AND h.mode_key = " REPRISE_MODE_KEY("s.")
-#define REPRISE_FIRST_NOT_COPIED                                                  \
-  "IN (SELECT u.session_id FROM reprise_sessions AS u WHERE u.tenant = $1::text " \
-  "AND " REPRISE_NOT_COPIED("u.") " ORDER BY u.head_digest, u.session_id LIMIT 1000)"
-// The order leaves the server no other index.
-inline constexpr std::string_view kFindNotCopied =
-    "SELECT s.session_id FROM reprise_sessions AS s WHERE s.tenant = $1::text "
-    "AND " REPRISE_NOT_COPIED("s.") " ORDER BY s.head_digest, s.session_id LIMIT 1";
-inline constexpr std::string_view kCopyToHeads = REPRISE_COPY_TO_HEADS(REPRISE_FIRST_NOT_COPIED);
-inline constexpr std::string_view kMarkCopied = "WITH marked AS (" REPRISE_MARK_COPIED(
-    REPRISE_FIRST_NOT_COPIED) " RETURNING 1) SELECT count(*) AS marked FROM marked";
 
-// The contents of the indexes. Modes may be too long for one. A title is represented by all
-// sequences of three of its bytes, in hex and prefixed with the tenant; those after the first
-// thousand are omitted, which a marker word shows.
-#define REPRISE_SHORT_MODE "octet_length(mode) <= 200"
+// The contents of the index of titles. A title is represented by all sequences of three of its
+// bytes, in hex and prefixed with the tenant; those after the first thousand are omitted, which a
+// marker word shows.
 #define REPRISE_LONG_TITLE ":long"
 #define REPRISE_GRAMS_FROM(first, before)                 \
   "regexp_replace(left(encode(substr(title_lower, " first \

@@ -92,7 +92,7 @@ class Verification {
   }
 
   Result<> check_sessions() {
-    return each_page(session_statements(database_.has_additions()).verify, [this](const Rows& row) {
+    return each_page(session_statements().verify, [this](const Rows& row) {
       ++report_.sessions;
       add(read_info({row, 0}, database_.name()).damage);
     });

@@ -93,7 +93,7 @@ inline constexpr std::string_view kCountDue =
     " AS messages" REPRISE_DUE;
 inline constexpr std::string_view kFindManyIndexed =
     "SELECT 1 FROM reprise_indexed WHERE tenant = $1::text OFFSET 10000 LIMIT 1";
-// Indexed sessions that were purged by a program without this index.
+// Indexed sessions that a role without access to this index has purged.
 inline constexpr std::string_view kFindOrphans =
     "SELECT i.session_id FROM reprise_indexed AS i LEFT JOIN reprise_heads AS h"
     " ON h.tenant = $1::text AND h.session_id = i.session_id"
