@@ -3,19 +3,14 @@
 // The request options as a table, shared by settings, flags and protocols, and their representation
 // in a body.
 
-#include "base/text.h"
+#include "provider/value.h"  // IWYU pragma: export
 #include "reprise/provider.h"
 
 namespace reprise::provider {
 
-using OptionSlot =
-    std::variant<std::string RequestOptions::*, std::optional<std::int64_t> RequestOptions::*,
-                 std::optional<double> RequestOptions::*, std::optional<bool> RequestOptions::*,
-                 std::vector<std::string> RequestOptions::*, RawJson RequestOptions::*>;
-
 struct RequestOption {
   std::string_view name;  // of the setting, and of --set
-  OptionSlot slot;
+  Slot<RequestOptions> slot;
   std::string_view help;                       // one line, lower case, no full stop
   std::vector<std::string_view> choices = {};  // all accepted values; empty: any
   NumberRange range = {};                      // of a number
@@ -28,7 +23,9 @@ const RequestOption* find_request_option(std::string_view name);
 // The value as JSON; "" if it is not set.
 std::string option_value(const RequestOption& option, const RequestOptions& options);
 
-// Parses a value from the command line. invalid_argument names the expected values.
+// The value that a text from the command line means. invalid_argument names the expected values.
+Result<Value> parse_option(const RequestOption& option, std::string_view text);
+// Parses and sets it.
 Result<> set_option(RequestOptions& options, std::string_view name, std::string_view value);
 
 // Options set in `over` replace those of `base`.

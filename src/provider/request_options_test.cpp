@@ -240,6 +240,7 @@ TEST(RequestOptions, AreParsedFromText) {
         {"top_p", "nan", "top_p must be a number from 0 to 1, not 'nan'"},
         {"prompt_cache", "yes", "prompt_cache must be true or false, not 'yes'"},
         {"stop", "[1]", "stop must be a string or a JSON array of strings, not '[1]'"},
+        {"stop", "", "stop must be a string, not ''"},
         {"schema", "[]", "schema must be a JSON object, not '[]'"},
         {"sedd", "1", "unknown option 'sedd'"}}) {
     const auto taken = set_option(options, name, value);

@@ -238,7 +238,7 @@ class Complete final : public Command {
       return {};
     }
     Completion out;
-    for (const ConfigKey& key : config_keys()) {
+    for (const Setting& key : config_keys()) {
       if (key.is_in(Section::top)) {
         out.candidates.push_back({std::string(key.name), std::string(key.help)});
       }
@@ -251,15 +251,15 @@ class Complete final : public Command {
     if (!path) {
       return {};
     }
-    const ConfigKey& key = *path->key;
+    const Setting& key = *path->key;
     if (path->section == Section::top && key.name == "provider") {
       return complete_providers(context);
     }
     if (path->section == Section::top && key.name == "store") {
       return complete_stores(context);
     }
-    if (!key.choices.empty()) {
-      return complete_one_of(key.choices);
+    if (!key.check.choices.empty()) {
+      return complete_one_of(key.check.choices);
     }
     return expected_value(key) == "true or false" ? complete_one_of({"true", "false"})
                                                   : Completion{};

@@ -286,7 +286,7 @@ class ConfigCommand final : public Command {
     std::string document;
     json::ArrayWriter array(document);
     for (const auto& [section, prefix] : kSections) {
-      for (const ConfigKey& key : config_keys()) {
+      for (const Setting& key : config_keys()) {
         if (!key.is_in(section)) {
           continue;
         }

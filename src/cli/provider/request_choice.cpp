@@ -66,11 +66,12 @@ RequestOptions supported_options(Context& context, const RequestOptions& options
                                  std::string_view provider) {
   RequestOptions out;
   for (const provider::RequestOption& option : provider::request_options()) {
-    if (provider::option_value(option, options).empty()) {
+    auto value = option.slot.get(options);
+    if (!value) {
       continue;
     }
     if (provider::provider_accepts(provider, option.name)) {
-      std::visit([&](auto slot) { out.*slot = options.*slot; }, option.slot);
+      option.slot.set(out, *std::move(value));
     } else {
       context.console().warn(
           cat("the setting ", option.name, " is ignored: ", provider, " does not support it"));

@@ -18,12 +18,35 @@
 #include "cli/settings/time_value.h"
 #include "session/prices.h"
 
+namespace reprise {
+
+constexpr std::string_view kPolicies[] = {"none", "optional", "required"};  // as PathPolicy
+
+// Whether a mode takes a folder is written as a word; "none" is the default.
+template <>
+struct provider::Held<PathPolicy> {
+  using Content = std::string;
+
+  static std::optional<Value> get(PathPolicy member) {
+    return member == PathPolicy::none
+               ? std::nullopt
+               : std::optional<Value>(std::string(kPolicies[static_cast<std::size_t>(member)]));
+  }
+  static void set(PathPolicy& member, const std::string& word) {
+    member = static_cast<PathPolicy>(std::ranges::find(kPolicies, word) - std::begin(kPolicies));
+  }
+};
+
+}  // namespace reprise
+
 namespace reprise::cli {
 namespace {
 
 constexpr std::uint8_t kTop = static_cast<std::uint8_t>(Section::top);
 constexpr std::uint8_t kProvider = static_cast<std::uint8_t>(Section::provider);
 constexpr std::uint8_t kMode = static_cast<std::uint8_t>(Section::mode);
+constexpr RequiredTrust kAnyone = RequiredTrust::none;
+constexpr RequiredTrust kTrusted = RequiredTrust::project;
 
 constexpr std::array<std::string_view, 3> kAuths = {"bearer", "x-api-key", "api-key"};
 
@@ -73,174 +96,121 @@ bool is_filled(std::string_view text) {
   return !text.empty();
 }
 
-bool is_auth(std::string_view text) {
-  return std::ranges::find(kAuths, text) != kAuths.end();
+// A row for the member of a target's struct that holds the value.
+template <auto Member>
+Setting row(std::string_view name, std::uint8_t sections, RequiredTrust trust,
+            std::string_view help, Check check = {}) {
+  using Owner = provider::MemberOf<Member>::Owner;
+  Setting out{name, sections, trust, help, std::move(check)};
+  out.kind = provider::bind<Member>().kind;
+  out.get = [](const Setting& /*setting*/, const SettingSource& from) {
+    const Owner* const owner = std::get<const Owner*>(from);
+    return owner == nullptr ? std::nullopt : provider::bind<Member>().get(*owner);
+  };
+  out.set = [](const Setting& /*setting*/, const SettingTarget& to, Value value) {
+    provider::bind<Member>().set(*std::get<Owner*>(to), std::move(value));
+  };
+  return out;
 }
 
-// Tiers cost money and cache keys separate users; the other options only affect the model.
-RequiredTrust trust_of(const provider::RequestOption& option) {
-  return option.name == "service_tier" || option.name == "prompt_cache_key" ? RequiredTrust::project
-                                                                            : RequiredTrust::none;
+Setting secret(Setting row) {
+  row.is_secret = true;
+  return row;
+}
+
+Setting option_row(const provider::RequestOption& option) {
+  // Tiers cost money and cache keys separate users; the other options only affect the model.
+  const bool needs_trust = option.name == "service_tier" || option.name == "prompt_cache_key";
+  Setting out{option.name,
+              kTop | kProvider,
+              needs_trust ? kTrusted : kAnyone,
+              option.help,
+              {.range = option.range, .choices = option.choices}};
+  out.option = &option;
+  out.kind = option.slot.kind;
+  out.get = [](const Setting& setting, const SettingSource& from) {
+    const auto* const owner = std::get<const RequestSettings*>(from);
+    return owner == nullptr ? std::nullopt : setting.option->slot.get(owner->options);
+  };
+  out.set = [](const Setting& setting, const SettingTarget& to, Value value) {
+    setting.option->slot.set(std::get<RequestSettings*>(to)->options, std::move(value));
+  };
+  return out;
 }
 
 // NOLINTNEXTLINE(readability-function-size): the table itself
-std::vector<ConfigKey> make_config_keys() {
-  std::vector<ConfigKey> keys = {
-      {"store", kTop, RequiredTrust::project, &Settings::store,
-       "where sessions are stored, such as sqlite:FILE", "a URL such as sqlite:FILE, or a path",
-       is_filled},
-      {"store_key_command",
-       kTop,
-       RequiredTrust::project,
-       &Settings::store_key_command,
-       "a command that prints the store's password",
-       "",
-       nullptr,
-       {},
-       true},
-      {"insecure", kTop, RequiredTrust::project, &Settings::insecure,
-       "allow keys and passwords over unencrypted connections"},
-      {"spill", kTop, RequiredTrust::project, &Settings::outbox,
-       "store locally what a server did not accept"},
-      {"slow_call_ms",
-       kTop,
-       RequiredTrust::none,
-       &Settings::slow_call_ms,
-       "milliseconds after which -v reports a slow call",
-       "",
-       nullptr,
-       {.min = 0}},
-      {"provider", kTop, RequiredTrust::none, &Settings::provider, "the provider that answers",
-       "the name of a provider", is_filled},
-      {"model", kTop | kProvider, RequiredTrust::none, &ProviderSettings::model,
-       "the model that answers"},
-      {"dev_model", kTop | kProvider, RequiredTrust::none, &ProviderSettings::dev_model,
-       "the cheaper model for --dev"},
-      {"base_url", kTop | kProvider, RequiredTrust::project, &ProviderSettings::base_url,
-       "the provider's server", "an http:// or https:// URL", is_web_url},
-      {"env_key", kTop | kProvider, RequiredTrust::project, &ProviderSettings::env_key,
-       "the variable that holds the key", "the name of a variable, not the key itself",
-       is_variable},
-      {"key_command",
-       kTop | kProvider,
-       RequiredTrust::project,
-       &ProviderSettings::key_command,
-       "a shell command that prints the key",
-       "",
-       nullptr,
-       {},
-       true},
-      {"store", kProvider, RequiredTrust::project, &ProviderSettings::store,
-       "whether the provider stores the answers"},
-      {"author", kTop, RequiredTrust::project, &Settings::author,
-       "your name, stored with each question", "a name of at most 256 bytes, on one line",
-       is_author},
-      {"system", kTop, RequiredTrust::none, &Settings::system, "the system prompt of new sessions"},
-      {"temperature",
-       kTop,
-       RequiredTrust::none,
-       &Settings::temperature,
-       "sampling temperature",
-       "",
-       nullptr,
-       {.min = 0, .max = 2}},
-      {"max_tokens",
-       kTop,
-       RequiredTrust::none,
-       &Settings::max_tokens,
-       "maximum size of an answer in tokens",
-       "",
-       nullptr,
-       {.min = 1}},
-      {"budget",
-       kTop,
-       RequiredTrust::none,
-       &Settings::budget,
-       "maximum tokens of history to send",
-       "",
-       nullptr,
-       {.min = 1}},
-      {"max_answer_bytes",
-       kTop,
-       RequiredTrust::project,
-       &Settings::max_answer_bytes,
-       "maximum size of an answer in bytes",
-       "",
-       nullptr,
-       {.min = 1}},
-      {"retention", kTop, RequiredTrust::project, &Settings::retention,
-       "sessions closed longer ago go to the trash", "an age such as \"30d\", \"12h\" or \"4w\"",
-       is_age},
-      {"title",
-       kTop,
-       RequiredTrust::none,
-       &Settings::title,
-       "how a session gets its title",
-       "",
-       nullptr,
-       {},
-       false,
-       {"first words", "model"}},
-      {"trust", kTop, RequiredTrust::user, &Settings::trust,
-       "folders whose project settings are trusted", "absolute paths", is_absolute},
-      {"prices", kTop, RequiredTrust::none, &Settings::prices,
-       "prices for `stats`, in $ per million tokens",
-       "prices such as 'MODEL INPUT OUTPUT [CACHED [CACHE_WRITTEN]]'", is_price},
+std::vector<Setting> make_config_keys() {
+  const Check counted{.range = {.min = 1}};
+  std::vector<Setting> rows = {
+      row<&Settings::store>("store", kTop, kTrusted,
+                            "where sessions are stored, such as sqlite:FILE",
+                            {"a URL such as sqlite:FILE, or a path", is_filled}),
+      secret(row<&Settings::store_key_command>("store_key_command", kTop, kTrusted,
+                                               "a command that prints the store's password")),
+      row<&Settings::insecure>("insecure", kTop, kTrusted,
+                               "allow keys and passwords over unencrypted connections"),
+      row<&Settings::outbox>("spill", kTop, kTrusted, "store locally what a server did not accept"),
+      row<&Settings::slow_call_ms>("slow_call_ms", kTop, kAnyone,
+                                   "milliseconds after which -v reports a slow call",
+                                   {.range = {.min = 0}}),
+      row<&Settings::provider>("provider", kTop, kAnyone, "the provider that answers",
+                               {"the name of a provider", is_filled}),
+      row<&ProviderSettings::model>("model", kTop | kProvider, kAnyone, "the model that answers"),
+      row<&ProviderSettings::dev_model>("dev_model", kTop | kProvider, kAnyone,
+                                        "the cheaper model for --dev"),
+      row<&ProviderSettings::base_url>("base_url", kTop | kProvider, kTrusted,
+                                       "the provider's server",
+                                       {"an http:// or https:// URL", is_web_url}),
+      row<&ProviderSettings::env_key>("env_key", kTop | kProvider, kTrusted,
+                                      "the variable that holds the key",
+                                      {"the name of a variable, not the key itself", is_variable}),
+      secret(row<&ProviderSettings::key_command>("key_command", kTop | kProvider, kTrusted,
+                                                 "a shell command that prints the key")),
+      row<&ProviderSettings::store>("store", kProvider, kTrusted,
+                                    "whether the provider stores the answers"),
+      row<&Settings::author>("author", kTop, kTrusted, "your name, stored with each question",
+                             {"a name of at most 256 bytes, on one line", is_author}),
+      row<&Settings::system>("system", kTop, kAnyone, "the system prompt of new sessions"),
+      row<&Settings::temperature>("temperature", kTop, kAnyone, "sampling temperature",
+                                  {.range = {.min = 0, .max = 2}}),
+      row<&Settings::max_tokens>("max_tokens", kTop, kAnyone, "maximum size of an answer in tokens",
+                                 counted),
+      row<&Settings::budget>("budget", kTop, kAnyone, "maximum tokens of history to send", counted),
+      row<&Settings::max_answer_bytes>("max_answer_bytes", kTop, kTrusted,
+                                       "maximum size of an answer in bytes", counted),
+      row<&Settings::retention>("retention", kTop, kTrusted,
+                                "sessions closed longer ago go to the trash",
+                                {"an age such as \"30d\", \"12h\" or \"4w\"", is_age}),
+      row<&Settings::title>("title", kTop, kAnyone, "how a session gets its title",
+                            {.choices = {"first words", "model"}}),
+      row<&Settings::trust>("trust", kTop, RequiredTrust::user,
+                            "folders whose project settings are trusted",
+                            {"absolute paths", is_absolute}),
+      row<&Settings::prices>(
+          "prices", kTop, kAnyone, "prices for `stats`, in $ per million tokens",
+          {"prices such as 'MODEL INPUT OUTPUT [CACHED [CACHE_WRITTEN]]'", is_price}),
   };
-  for (const provider::RequestOption& option : provider::request_options()) {
-    keys.push_back({option.name, kTop | kProvider, trust_of(option), &option, option.help, "",
-                    nullptr, option.range, false, option.choices});
-  }
-  const ConfigKey provider_keys[] = {
-      {"protocol",
-       kProvider,
-       RequiredTrust::project,
-       &ProviderSettings::protocol,
-       "the protocol of the server at base_url",
-       "",
-       nullptr,
-       {},
-       false,
-       protocols()},
-      {"auth",
-       kProvider,
-       RequiredTrust::project,
-       &RequestSettings::auth,
-       "how the key is sent",
-       "bearer, x-api-key or api-key",
-       is_auth,
-       {},
-       false,
-       {kAuths.begin(), kAuths.end()}},
-      {"headers",
-       kProvider,
-       RequiredTrust::project,
-       &RequestSettings::headers,
-       "a table of headers sent with each request",
-       "",
-       nullptr,
-       {},
-       true},
-      {"extra", kProvider, RequiredTrust::project, &RequestSettings::extra,
-       "a table merged into the body of each request"},
-      {"system", kMode, RequiredTrust::none, &Mode::system, "the system prompt of the mode"},
-      {"model", kMode, RequiredTrust::none, &Mode::model, "the model that answers in the mode"},
-      {"path",
-       kMode,
-       RequiredTrust::none,
-       &Mode::path,
-       "whether the mode takes a folder",
-       "",
-       nullptr,
-       {},
-       false,
-       {"none", "optional", "required"}},
+  std::ranges::transform(provider::request_options(), std::back_inserter(rows), option_row);
+  const Setting others[] = {
+      row<&ProviderSettings::protocol>("protocol", kProvider, kTrusted,
+                                       "the protocol of the server at base_url",
+                                       {.choices = protocols()}),
+      row<&RequestSettings::auth>("auth", kProvider, kTrusted, "how the key is sent",
+                                  {.choices = {kAuths.begin(), kAuths.end()}}),
+      secret(row<&RequestSettings::headers>("headers", kProvider, kTrusted,
+                                            "a table of headers sent with each request")),
+      row<&RequestSettings::extra>("extra", kProvider, kTrusted,
+                                   "a table merged into the body of each request"),
+      row<&Mode::system>("system", kMode, kAnyone, "the system prompt of the mode"),
+      row<&Mode::model>("model", kMode, kAnyone, "the model that answers in the mode"),
+      row<&Mode::path>(
+          "path", kMode, kAnyone, "whether the mode takes a folder",
+          {.choices = {std::begin(kPolicies), std::end(kPolicies)}, .tells_choices = true}),
       // Reads files and runs commands, and sends their output to a provider.
-      {"context", kMode, RequiredTrust::project, &Mode::context,
-       "files and commands for the system prompt"},
+      row<&Mode::context>("context", kMode, kTrusted, "files and commands for the system prompt"),
   };
-  std::ranges::copy(provider_keys, std::back_inserter(keys));
-  return keys;
+  std::ranges::copy(others, std::back_inserter(rows));
+  return rows;
 }
 
 std::string alternatives(const std::vector<std::string_view>& words) {
@@ -251,54 +221,11 @@ std::string alternatives(const std::vector<std::string_view>& words) {
   return out;
 }
 
-struct Expected {
-  const ConfigKey& key;
-
-  std::string operator()(std::optional<bool> Settings::*) const { return "true or false"; }
-  std::string operator()(std::optional<bool> ProviderSettings::*) const { return "true or false"; }
-  std::string operator()(std::optional<std::int64_t> Settings::*) const {
-    return number_words(NumberKind::whole, key.range);
-  }
-  std::string operator()(std::optional<double> Settings::*) const {
-    return number_words(NumberKind::any, key.range);
-  }
-  std::string operator()(const provider::RequestOption* option) const {
-    return std::visit(*this, option->slot);
-  }
-  std::string operator()(std::optional<bool> RequestOptions::*) const { return "true or false"; }
-  std::string operator()(std::optional<std::int64_t> RequestOptions::*) const {
-    return number_words(NumberKind::whole, key.range);
-  }
-  std::string operator()(std::optional<double> RequestOptions::*) const {
-    return number_words(NumberKind::any, key.range);
-  }
-  std::string operator()(std::vector<std::string> RequestOptions::*) const {
-    return "a string or a list of strings";
-  }
-  std::string operator()(RawJson RequestOptions::*) const { return table(); }
-  std::string operator()(std::vector<std::string> Settings::*) const { return list(); }
-  std::string operator()(std::vector<std::string> Mode::*) const { return list(); }
-  std::string operator()(std::map<std::string, std::string, std::less<>> RequestSettings::*) const {
-    return "a table of strings";
-  }
-  std::string operator()(RawJson RequestSettings::*) const { return table(); }
-  std::string operator()(const auto&) const { return "a string"; }
-
-  static std::string table() { return "a table without dates or infinities"; }
-  std::string list() const {
-    return key.expected.empty() ? "a list of strings" : cat("a list of ", key.expected);
-  }
-};
-
-bool takes_many(const ConfigKey& key) {
-  return std::holds_alternative<std::vector<std::string> Settings::*>(key.slot) ||
-         std::holds_alternative<std::vector<std::string> Mode::*>(key.slot);
-}
-
-template <class Number>
-bool is_number(std::string_view text, const NumberRange& range) {
-  const auto number = parse_number<Number>(text);
-  return number && range.holds(static_cast<double>(*number));
+std::string list_words(const Setting& setting) {
+  return setting.option != nullptr
+             ? "a string or a list of strings"
+             : cat("a list of ",
+                   setting.check.expected.empty() ? "strings" : setting.check.expected);
 }
 
 // TOML strings accept JSON's escapes.
@@ -325,70 +252,52 @@ Result<std::vector<std::string>> parse_list(std::string_view name, std::string_v
   return out;
 }
 
-// Formats a value as TOML; nullopt if it is invalid.
-struct TomlFormatter {
-  const ConfigKey& key;
-  const std::string& text;
-
-  std::optional<std::string> operator()(std::optional<bool> Settings::*) const { return boolean(); }
-  std::optional<std::string> operator()(std::optional<bool> ProviderSettings::*) const {
-    return boolean();
-  }
-  std::optional<std::string> operator()(std::optional<std::int64_t> Settings::*) const {
-    return is_number<std::int64_t>(text, key.range) ? std::optional(text) : std::nullopt;
-  }
-  std::optional<std::string> operator()(std::optional<double> Settings::*) const {
-    return is_number<double>(text, key.range) ? std::optional(text) : std::nullopt;
-  }
-  std::optional<std::string> operator()(const auto&) const {
-    const bool is_choice =
-        key.choices.empty() || std::ranges::find(key.choices, text) != key.choices.end();
-    return is_choice && (key.accepts == nullptr || key.accepts(text))
-               ? std::optional(json::quoted(text))
-               : std::nullopt;
-  }
-  std::optional<std::string> boolean() const {
-    return text == "true" || text == "false" ? std::optional(text) : std::nullopt;
-  }
-};
-
 std::string full_name(const KeyPath& path) {
   return path.section == Section::top        ? std::string(path.key->name)
          : path.section == Section::provider ? cat("providers.", path.name, ".", path.key->name)
                                              : cat("mode.", path.name, ".", path.key->name);
 }
 
-// Numbers and booleans are written as given, strings are quoted.
-Result<std::string> option_value(const provider::RequestOption& option, const std::string& text) {
-  RequestOptions taken;
-  REPRISE_TRY(provider::set_option(taken, option.name, text));
-  const bool is_text =
-      std::holds_alternative<std::string RequestOptions::*>(option.slot) ||
-      std::holds_alternative<std::vector<std::string> RequestOptions::*>(option.slot);
-  if (std::holds_alternative<RawJson RequestOptions::*>(option.slot)) {
-    return fail(Code::unsupported,
-                cat(option.name, " is a table; use `reprise config edit` to set it"));
+bool is_valid(const Setting& setting, const std::string& text) {
+  return setting.kind == ValueKind::text
+             ? setting.check.holds(text)
+             : provider::parse_value(setting.kind, text, setting.check.range).has_value();
+}
+
+Result<std::string> list_literal(const KeyPath& path, std::vector<std::string> values) {
+  if (values.size() == 1 && values.front().starts_with('[')) {
+    REPRISE_ASSIGN(values, parse_list(full_name(path), values.front()));
   }
-  return is_text ? json::quoted(text) : text;
+  const Check& check = path.key->check;
+  if (!std::ranges::all_of(values, [&](const std::string& text) { return check.holds(text); })) {
+    return fail(Code::invalid_argument,
+                cat(full_name(path), " must be ", expected_value(*path.key)));
+  }
+  return list_of(values);
 }
 
 }  // namespace
 
-std::span<const ConfigKey> config_keys() {
-  static const std::vector<ConfigKey> keys = make_config_keys();
+bool Check::holds(std::string_view text) const {
+  return (accepts == nullptr || accepts(text)) &&
+         (choices.empty() || std::ranges::find(choices, text) != choices.end());
+}
+
+std::span<const Setting> config_keys() {
+  static const std::vector<Setting> keys = make_config_keys();
   return keys;
 }
 
-const ConfigKey* find_config_key(Section section, std::string_view name) {
+const Setting* find_config_key(Section section, std::string_view name) {
   const auto keys = config_keys();
   const auto found = std::ranges::find_if(
-      keys, [&](const ConfigKey& key) { return key.is_in(section) && key.name == name; });
+      keys, [&](const Setting& key) { return key.is_in(section) && key.name == name; });
   return found == keys.end() ? nullptr : &*found;
 }
 
 std::vector<std::string_view> config_key_names(Section section) {
   std::vector<std::string_view> out;
-  for (const ConfigKey& key : config_keys()) {
+  for (const Setting& key : config_keys()) {
     if (key.is_in(section)) {
       out.push_back(key.name);
     }
@@ -396,14 +305,31 @@ std::vector<std::string_view> config_key_names(Section section) {
   return out;
 }
 
-std::string expected_value(const ConfigKey& key) {
-  if (!key.choices.empty()) {
-    return alternatives(key.choices);
+void overlay(ProviderSettings& base, const ProviderSettings& over) {
+  for (const Setting& setting : config_keys()) {
+    if (auto value = setting.get(setting, {nullptr, &over, nullptr, nullptr})) {
+      setting.set(setting, {nullptr, &base, nullptr, nullptr}, *std::move(value));
+    }
   }
-  if (!key.expected.empty() && !takes_many(key)) {
-    return std::string(key.expected);
+}
+
+std::string expected_value(const Setting& setting) {
+  const Check& check = setting.check;
+  if (!check.choices.empty()) {
+    return alternatives(check.choices);
   }
-  return std::visit(Expected{key}, key.slot);
+  switch (setting.kind) {
+    case ValueKind::text:
+      return check.expected.empty() ? "a string" : std::string(check.expected);
+    case ValueKind::list:
+      return list_words(setting);
+    case ValueKind::table_of_texts:
+      return "a table of strings";
+    case ValueKind::table:
+      return "a table without dates or infinities";
+    default:
+      return provider::expected_text(setting.kind, check.range);
+  }
 }
 
 Result<KeyPath> parse_key_path(std::string_view text) {
@@ -439,42 +365,31 @@ Result<KeyPath> parse_key_path(std::string_view text) {
 }
 
 Result<std::string> toml_value(const KeyPath& path, const std::vector<std::string>& values) {
-  const ConfigKey& key = *path.key;
-  const auto* const option = std::get_if<const provider::RequestOption*>(&key.slot);
-  const bool is_list_option =
-      option != nullptr &&
-      std::holds_alternative<std::vector<std::string> RequestOptions::*>((*option)->slot);
-  const bool is_list = values.size() == 1 && values.front().starts_with('[');
-  if (takes_many(key) || (is_list_option && (is_list || values.size() > 1))) {
-    std::vector<std::string> items = values;
-    if (is_list) {
-      REPRISE_ASSIGN(items, parse_list(full_name(path), values.front()));
-    }
-    if (key.accepts != nullptr && !std::ranges::all_of(items, key.accepts)) {
-      return fail(Code::invalid_argument, cat(full_name(path), " must be ", expected_value(key)));
-    }
-    return list_of(items);
+  const Setting& key = *path.key;
+  const bool is_option = key.option != nullptr;
+  const bool is_list = values.size() > 1 || (values.size() == 1 && values.front().starts_with('['));
+  if (key.kind == ValueKind::list && (is_list || !is_option)) {
+    return list_literal(path, values);
   }
   if (values.size() != 1) {
     return fail(Code::invalid_argument, cat(full_name(path), " takes one value"));
   }
-  if (std::holds_alternative<std::map<std::string, std::string, std::less<>> RequestSettings::*>(
-          key.slot) ||
-      std::holds_alternative<RawJson RequestSettings::*>(key.slot)) {
-    return fail(Code::unsupported,
-                cat(full_name(path), " is a table; use `reprise config edit` to set it"));
+  const std::string& text = values.front();
+  if (is_option) {
+    REPRISE_TRY(provider::parse_option(*key.option, text));
   }
-  if (option != nullptr) {
-    return option_value(**option, values.front());
+  if (key.kind == ValueKind::table || key.kind == ValueKind::table_of_texts) {
+    return fail(Code::unsupported, cat(is_option ? std::string(key.name) : full_name(path),
+                                       " is a table; use `reprise config edit` to set it"));
   }
-  auto formatted = std::visit(TomlFormatter{key, values.front()}, key.slot);
-  if (!formatted) {
+  if (!is_option && !is_valid(key, text)) {
     // Does not repeat a value that may be a key given by mistake.
-    const std::string given = key.name == "env_key" ? "" : values.front();
+    const std::string given = key.name == "env_key" ? "" : text;
     return fail(Code::invalid_argument, cat(full_name(path), " must be ", expected_value(key),
                                             given.empty() ? "" : cat(", not '", given, "'")));
   }
-  return *std::move(formatted);
+  // Numbers and booleans are written as given.
+  return key.kind == ValueKind::text || key.kind == ValueKind::list ? json::quoted(text) : text;
 }
 
 }  // namespace reprise::cli

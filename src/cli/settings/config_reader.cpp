@@ -27,8 +27,8 @@ class Reader {
   // Binds keys to the provider or store in the same file, regardless of other files.
   void bind() {
     Settings& settings = values_.settings();
-    for (auto& [name, section] : sections_) {
-      overlay(settings.providers[name], std::move(section));
+    for (const auto& [name, section] : sections_) {
+      merge(settings.providers[name], section);
     }
     const auto is_ours = [&](std::string_view name) {
       const auto from = settings.origin.find(name);
@@ -49,34 +49,26 @@ class Reader {
     }
   }
 
-  static void overlay(ProviderSettings& below, ProviderSettings&& above) {
-    const auto merge = [](auto& slot, auto& value) {
-      if (value) {
-        slot = std::move(value);
-      }
-    };
+  // A key replaces those from other files, however they are read.
+  static void merge(ProviderSettings& below, const ProviderSettings& above) {
     if (above.env_key || above.key_command) {
-      below.env_key = std::move(above.env_key);
-      below.key_command = std::move(above.key_command);
+      below.env_key.reset();
+      below.key_command.reset();
       below.key_url = above.base_url.value_or("");
     }
-    merge(below.protocol, above.protocol);
-    merge(below.model, above.model);
-    merge(below.dev_model, above.dev_model);
-    merge(below.base_url, above.base_url);
-    merge(below.store, above.store);
+    overlay(below, above);
   }
 
   Result<> take(Section section, const toml::key& key, const toml::node& node,
-                const std::string& prefix, const ConfigValues::Targets& targets) {
-    const ConfigKey* const known = find_config_key(section, key.str());
+                const std::string& prefix, const SettingTarget& target) {
+    const Setting* const known = find_config_key(section, key.str());
     const std::string name = cat(prefix, key.str());
     if (known == nullptr) {
       values_.unknown(key, name, names_in(section));
       return {};
     }
     return values_.allowed(key, known->required_trust, name)
-               ? values_.take(*known, node, name, targets)
+               ? values_.take(*known, node, name, target)
                : Result<>();
   }
 
@@ -104,7 +96,8 @@ class Reader {
       return values_.invalid_value(node, "provider",
                                    "a string; settings of one provider belong in [providers.NAME]");
     }
-    return take(Section::top, key, node, "", {.provider = &top_.own});
+    return take(Section::top, key, node, "",
+                {&values_.settings(), &top_.own, requests_of(""), nullptr});
   }
 
   template <class Take>
@@ -127,7 +120,7 @@ class Reader {
     ProviderSettings& out = sections_[section];
     for (const auto& [key, node] : table) {
       REPRISE_TRY(take(Section::provider, key, node, cat("providers.", section, "."),
-                       {.provider = &out, .section = section}));
+                       {&values_.settings(), &out, requests_of(section), nullptr}));
     }
     if (out.protocol && find_provider_kind(section) != nullptr) {
       return values_.invalid_value(*table.get("protocol"), cat("providers.", section, ".protocol"),
@@ -143,11 +136,16 @@ class Reader {
     Mode mode;
     mode.name = std::string(name.str());
     for (const auto& [key, node] : table) {
-      REPRISE_TRY(take(Section::mode, key, node, cat("mode.", mode.name, "."), {.mode = &mode}));
+      REPRISE_TRY(take(Section::mode, key, node, cat("mode.", mode.name, "."),
+                       {&values_.settings(), nullptr, nullptr, &mode}));
     }
     values_.set_origin(cat("mode.", mode.name));
     values_.settings().modes.insert_or_assign(mode.name, std::move(mode));
     return {};
+  }
+
+  RequestSettings* requests_of(const std::string& section) {
+    return &values_.settings().requests[section];
   }
 
   ConfigValues values_;

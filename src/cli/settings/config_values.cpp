@@ -1,9 +1,7 @@
 #include "cli/settings/config_values.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <span>
 #include <sstream>
@@ -14,12 +12,6 @@
 
 namespace reprise::cli {
 namespace {
-
-constexpr std::pair<std::string_view, PathPolicy> kPathPolicies[] = {
-    {"none", PathPolicy::none},
-    {"optional", PathPolicy::optional},
-    {"required", PathPolicy::required},
-};
 
 // Appends the value as JSON on one line.
 void append_json(std::string& out, const toml::node& node) {
@@ -46,158 +38,103 @@ void append_json(std::string& out, const toml::node& node) {
   }
 }
 
-// Stores a value in the slot of its key.
-struct StoreValue {
-  ConfigValues& values;
-  const ConfigKey& key;
-  const toml::node& node;
+// Reads the value of one key.
+struct ValueReader {
+  const ConfigValues& values;
+  const Setting& key;
   const std::string& name;
-  const ConfigValues::Targets& targets;
 
-  Result<> operator()(std::optional<std::string> Settings::* slot) const {
-    return text(values.settings().*slot);
-  }
-  Result<> operator()(std::optional<std::string> ProviderSettings::* slot) const {
-    return text(targets.provider->*slot);
-  }
-  Result<> operator()(std::optional<std::string> RequestSettings::* slot) const {
-    return text(requests().*slot);
-  }
-  Result<> operator()(std::optional<bool> Settings::* slot) const {
-    return boolean(values.settings().*slot);
-  }
-  Result<> operator()(std::optional<bool> ProviderSettings::* slot) const {
-    return boolean(targets.provider->*slot);
-  }
-  Result<> operator()(std::optional<std::int64_t> Settings::* slot) const {
-    const auto value = node.value_exact<std::int64_t>();
-    if (!value || !key.range.holds(static_cast<double>(*value))) {
-      return invalid_value();
+  Result<Value> value(const toml::node& node) const {
+    if (key.option != nullptr) {
+      return option(node);
     }
-    values.settings().*slot = value;
-    return {};
-  }
-  Result<> operator()(std::optional<double> Settings::* slot) const {
-    const auto value = node.value<double>();
-    if (!node.is_number() || !value || !key.range.holds(*value)) {
-      return invalid_value();
+    switch (key.kind) {
+      case ValueKind::text:
+        return text(node);
+      case ValueKind::truth:
+        return checked(node, node.value_exact<bool>());
+      case ValueKind::whole:
+        return checked(node, node.value_exact<std::int64_t>());
+      case ValueKind::number:
+        return checked(node, node.is_number() ? node.value<double>() : std::nullopt);
+      case ValueKind::list:
+        return list(node);
+      case ValueKind::table_of_texts:
+        return table_of_texts(node);
+      case ValueKind::table:
+        break;
     }
-    values.settings().*slot = value;
-    return {};
-  }
-  Result<> operator()(std::vector<std::string> Settings::* slot) const {
-    return texts(values.settings().*slot);
-  }
-  Result<> operator()(std::vector<std::string> Mode::* slot) const {
-    return texts(targets.mode->*slot);
-  }
-  Result<> operator()(std::string Mode::* slot) const {
-    std::optional<std::string> value;
-    REPRISE_TRY(text(value));
-    targets.mode->*slot = value.value_or("");
-    return {};
-  }
-  Result<> operator()(PathPolicy Mode::* slot) const {
-    const auto value = node.value_exact<std::string>();
-    const auto* const known = std::ranges::find(kPathPolicies, value.value_or(""),
-                                                &std::pair<std::string_view, PathPolicy>::first);
-    if (known == std::end(kPathPolicies)) {
-      return invalid_value();
-    }
-    targets.mode->*slot = known->second;
-    return {};
-  }
-  Result<> operator()(
-      std::map<std::string, std::string, std::less<>> RequestSettings::* slot) const {
-    const toml::table* const table = node.as_table();
-    if (table == nullptr) {
-      return invalid_value();
-    }
-    for (const auto& [header, value] : *table) {
-      const auto text = value.value_exact<std::string>();
-      if (!text) {
-        return values.invalid_value(value, cat(name, ".", header.str()), "a string");
-      }
-      (requests().*slot).insert_or_assign(std::string(header.str()), *text);
-    }
-    return {};
-  }
-  Result<> operator()(RawJson RequestSettings::* slot) const {
     std::string text;
     append_json(text, node);
     auto json = RawJson::parse(std::move(text));
-    if (!node.is_table() || !json) {
-      return invalid_value();
-    }
-    requests().*slot = *std::move(json);
-    return {};
-  }
-  Result<> operator()(const provider::RequestOption* option) const {
-    const auto text = node.value_exact<std::string>();
-    const bool takes_list =
-        std::holds_alternative<std::vector<std::string> RequestOptions::*>(option->slot);
-    const bool takes_text =
-        takes_list || std::holds_alternative<std::string RequestOptions::*>(option->slot);
-    if (text.has_value() != takes_text && !(takes_list && node.is_array())) {
-      return invalid_value();
-    }
-    std::string value = text.value_or("");
-    if (!text) {
-      append_json(value, node);
-    }
-    if (const auto taken = provider::set_option(requests().options, option->name, value); !taken) {
-      return fail(Code::invalid_argument,
-                  cat(values.at(node.source()), ": ", taken.error().message));
-    }
-    return {};
+    return node.is_table() && json ? Result<Value>(*std::move(json)) : invalid_value(node);
   }
 
-  RequestSettings& requests() const { return values.settings().requests[targets.section]; }
-
-  std::unexpected<Error> invalid_value() const {
+  std::unexpected<Error> invalid_value(const toml::node& node) const {
     return values.invalid_value(node, name, expected_value(key));
   }
 
-  bool accepts(const std::string& text) const {
-    return (key.accepts == nullptr || key.accepts(text)) &&
-           (key.choices.empty() || std::ranges::find(key.choices, text) != key.choices.end());
-  }
-
-  Result<> text(std::optional<std::string>& out) const {
-    const auto value = node.value_exact<std::string>();
-    if (!value) {
+  Result<Value> text(const toml::node& node) const {
+    auto text = node.value_exact<std::string>();
+    if (!text && !key.check.tells_choices) {
       return values.invalid_value(node, name, "a string");
     }
-    if (!accepts(*value)) {
-      return invalid_value();
-    }
-    out = *value;
-    return {};
+    return text && key.check.holds(*text) ? Result<Value>(*std::move(text)) : invalid_value(node);
   }
 
-  Result<> boolean(std::optional<bool>& out) const {
-    const auto value = node.value_exact<bool>();
-    if (!value) {
-      return invalid_value();
-    }
-    out = value;
-    return {};
+  template <class Content>
+  Result<Value> checked(const toml::node& node, const std::optional<Content>& content) const {
+    const bool is_valid = content && key.check.range.holds(static_cast<double>(*content));
+    return is_valid ? Result<Value>(*content) : invalid_value(node);
   }
 
-  Result<> texts(std::vector<std::string>& out) const {
+  Result<Value> list(const toml::node& node) const {
     const toml::array* const array = node.as_array();
     if (array == nullptr) {
-      return invalid_value();
+      return invalid_value(node);
     }
-    out.clear();
+    std::vector<std::string> out;
     for (const toml::node& item : *array) {
-      const auto value = item.value_exact<std::string>();
-      if (!value || !accepts(*value)) {
-        return values.invalid_value(item, name, expected_value(key));
+      auto text = item.value_exact<std::string>();
+      if (!text || !key.check.holds(*text)) {
+        return invalid_value(item);
       }
-      out.push_back(*value);
+      out.push_back(*std::move(text));
     }
-    return {};
+    return out;
+  }
+
+  Result<Value> table_of_texts(const toml::node& node) const {
+    const toml::table* const table = node.as_table();
+    if (table == nullptr) {
+      return invalid_value(node);
+    }
+    provider::TextTable out;
+    for (const auto& [part, item] : *table) {
+      auto text = item.value_exact<std::string>();
+      if (!text) {
+        return values.invalid_value(item, cat(name, ".", part.str()), "a string");
+      }
+      out.emplace(part.str(), *std::move(text));
+    }
+    return out;
+  }
+
+  // As from the command line.
+  Result<Value> option(const toml::node& node) const {
+    auto text = node.value_exact<std::string>();
+    const bool takes_list = key.kind == ValueKind::list;
+    const bool takes_text = takes_list || key.kind == ValueKind::text;
+    if (text.has_value() != takes_text && !(takes_list && node.is_array())) {
+      return invalid_value(node);
+    }
+    if (!text) {
+      append_json(text.emplace(), node);
+    }
+    auto value = provider::parse_option(*key.option, *text);
+    return value ? std::move(value)
+                 : fail(Code::invalid_argument,
+                        cat(values.at(node.source()), ": ", value.error().message));
   }
 };
 
@@ -247,9 +184,10 @@ void ConfigValues::set_origin(std::string_view name) {
   out_.settings.origin.insert_or_assign(std::string(name), file_.string());
 }
 
-Result<> ConfigValues::take(const ConfigKey& key, const toml::node& node, const std::string& name,
-                            const Targets& targets) {
-  REPRISE_TRY(std::visit(StoreValue{*this, key, node, name, targets}, key.slot));
+Result<> ConfigValues::take(const Setting& setting, const toml::node& node, const std::string& name,
+                            const SettingTarget& target) {
+  REPRISE_ASSIGN(Value value, (ValueReader{*this, setting, name}.value(node)));
+  setting.set(setting, target, std::move(value));
   set_origin(name);
   return {};
 }

@@ -39,15 +39,9 @@ class ConfigValues {
                std::span<const std::string_view> known);
   void set_origin(std::string_view name);
 
-  // Where the value of a key is stored.
-  struct Targets {
-    ProviderSettings* provider = nullptr;  // of the table, or the top of the file
-    std::string section = {};              // the provider's name; "" at the top
-    Mode* mode = nullptr;
-  };
   // Validates and stores the value.
-  Result<> take(const ConfigKey& key, const toml::node& node, const std::string& name,
-                const Targets& targets);
+  Result<> take(const Setting& setting, const toml::node& node, const std::string& name,
+                const SettingTarget& target);
 
  private:
   std::filesystem::path file_;

@@ -123,5 +123,27 @@ TEST(ConfigKeys, AreUniqueInEachSection) {
   }
 }
 
+TEST(ConfigKeys, HoldWhatIsSet) {
+  const Value values[] = {std::string("required"),
+                          true,
+                          std::int64_t{7},
+                          0.5,
+                          std::vector<std::string>{"a", "b"},
+                          provider::TextTable{{"a", "b"}},
+                          RawJson::parse(R"({"a":1})").value_or(RawJson())};
+  for (const Setting& setting : config_keys()) {
+    Settings all;
+    ProviderSettings provider;
+    RequestSettings request;
+    Mode mode;
+    const SettingTarget target(&all, &provider, &request, &mode);
+    EXPECT_EQ(setting.get(setting, target), std::nullopt) << setting.name;
+    const Value& value = values[static_cast<std::size_t>(setting.kind)];
+    setting.set(setting, target, value);
+    EXPECT_EQ(setting.get(setting, target), value) << setting.name;
+    EXPECT_EQ(setting.get(setting, SettingSource()), std::nullopt) << setting.name;
+  }
+}
+
 }  // namespace
 }  // namespace reprise::cli

@@ -13,7 +13,7 @@ namespace reprise::cli {
 namespace {
 
 NumberRange range_of(std::string_view setting) {
-  return find_config_key(Section::top, setting)->range;
+  return find_config_key(Section::top, setting)->check.range;
 }
 
 }  // namespace
