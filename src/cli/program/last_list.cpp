@@ -102,7 +102,6 @@ Result<> save_last_list(const LastListKey& key, const LastList& list) {
   if (!fs::exists(path, unknown)) {
     REPRISE_TRY(make_private_folders(path.parent_path()));
     remove_unused(path.parent_path());
-    fs::remove(key.state_folder / "last-list.json", unknown);  // written by an earlier version
   }
   REPRISE_ASSIGN(Fd file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
   REPRISE_TRY(write_all(file.get(), out, path));
