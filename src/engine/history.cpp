@@ -5,7 +5,7 @@
 #include <optional>
 #include <variant>
 
-#include "reprise/store.h"
+#include "reprise/source.h"
 
 namespace reprise {
 namespace {

@@ -5,7 +5,7 @@
 // fields.
 
 #include "model/fields.h"
-#include "reprise/store.h"
+#include "reprise/source.h"
 #include "store/column_names.h"
 #include "store/rules.h"
 #include "store/stored_json.h"

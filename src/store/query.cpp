@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/text.h"
-#include "reprise/store.h"
+#include "reprise/source.h"
 
 namespace reprise::store {
 namespace {

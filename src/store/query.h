@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "reprise/store.h"
+#include "reprise/source.h"
 
 namespace reprise::store {
 

@@ -10,7 +10,7 @@
 #include "base/json_view.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "reprise/store.h"
+#include "reprise/source.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"

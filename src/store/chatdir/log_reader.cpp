@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "reprise/store.h"
+#include "reprise/source.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"

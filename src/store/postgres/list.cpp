@@ -4,7 +4,7 @@
 
 #include "base/encode.h"
 #include "base/text.h"
-#include "reprise/store.h"
+#include "reprise/source.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/pool.h"

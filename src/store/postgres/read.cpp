@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/text.h"
-#include "reprise/store.h"
+#include "reprise/source.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"

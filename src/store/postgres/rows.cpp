@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "model/fields.h"
 #include "reprise/session.h"
-#include "reprise/store.h"
+#include "reprise/source.h"
 #include "store/column_names.h"
 #include "store/column_reader.h"
 #include "store/postgres/statements.h"

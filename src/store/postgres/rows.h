@@ -7,7 +7,7 @@
 
 #include "model/fields.h"
 #include "reprise/session.h"
-#include "reprise/store.h"
+#include "reprise/source.h"
 #include "store/column_reader.h"
 #include "store/postgres/values.h"
 

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "model/known_time.h"
-#include "reprise/store.h"
+#include "reprise/source.h"
 #include "store/paths.h"
 #include "store/sessions/session_json.h"
 

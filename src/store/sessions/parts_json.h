@@ -4,7 +4,7 @@
 // formatted for depth one of the file, and the entries of `conversation`.
 
 #include "reprise/message.h"
-#include "reprise/store.h"
+#include "reprise/source.h"
 #include "store/document/document_format.h"
 
 namespace reprise::store::sessions {

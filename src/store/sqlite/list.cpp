@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "base/text.h"
-#include "reprise/store.h"
+#include "reprise/source.h"
 #include "store/query.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/repair.h"

@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "reprise/store.h"
+#include "reprise/source.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
