@@ -193,7 +193,10 @@ struct ProviderOptions {
   std::string api_key = {};   // "" for none; never stored or displayed
   // Advice for when the server requires a key and there is none; "" names the provider's variable.
   std::string key_advice = {};
+  std::string path = {};  // after base_url, such as "/chat/completions"; "" for the protocol's own
   std::string auth = {};  // how the key is sent: "bearer", "x-api-key", "api-key"; "" for default
+  // The header that has the key, "" for that of `auth`; the key alone unless that is "bearer".
+  std::string auth_header = {};
   // Sent with each request; they override Reprise's own headers. Never stored; values are masked in
   // all output, except for a few names that are not secret.
   std::vector<std::pair<std::string, std::string>> headers = {};

@@ -30,7 +30,9 @@ struct ProviderSettings {
 // Options of requests: at the top of a file for all providers, in [providers.NAME] for one.
 struct RequestSettings {
   RequestOptions options = {};
+  std::optional<std::string> path = std::nullopt;                // after base_url
   std::optional<std::string> auth = std::nullopt;                // how the key is sent
+  std::optional<std::string> auth_header = std::nullopt;         // the header that has it
   std::map<std::string, std::string, std::less<>> headers = {};  // may contain secrets
   RawJson extra = {};                                            // merged into each body
 };

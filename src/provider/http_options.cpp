@@ -10,6 +10,7 @@
 #include "provider/codec.h"
 #include "provider/http_provider.h"
 #include "provider/refusal.h"
+#include "provider/request_options.h"
 #include "provider/secret_mask.h"
 
 namespace reprise::provider {
@@ -73,8 +74,16 @@ Result<> check_extra(const RawJson& extra) {
 // Rejects options that would make an invalid request.
 Result<> check_additions(const ProviderOptions& options) {
   if (!options.auth.empty() && find_key_header(options.auth) == nullptr) {
-    return fail(Code::invalid_argument, cat("auth must be bearer, x-api-key or api-key, not '",
+    return fail(Code::invalid_argument, cat("auth must be ", alternatives(auth_names()), ", not '",
                                             one_line(options.auth, options.api_key), "'"));
+  }
+  if (!options.auth_header.empty()) {
+    REPRISE_TRY(check_header(options.auth_header, ""));
+  }
+  if (!options.path.empty() && !is_request_path(options.path)) {
+    return fail(Code::invalid_argument,
+                cat("path must begin with / and have no blanks, ? or #, not '",
+                    one_line(options.path, options.api_key), "'"));
   }
   for (const auto& [name, value] : options.headers) {
     REPRISE_TRY(check_header(name, value));
@@ -87,24 +96,45 @@ bool is_custom(const http::Header& header, const ProviderOptions& options) {
                              [&](const auto& custom) { return custom.first == header.name; });
 }
 
-http::Header key_header(std::string_view auth, std::string_view api_key) {
-  return {std::string(find_key_header(auth)->second),
-          cat(auth == "bearer" ? "Bearer " : "", api_key)};
+http::Header key_header(const ProviderOptions& options, std::string_view api_key) {
+  const std::string_view name =
+      options.auth_header.empty() ? find_key_header(options.auth)->second : options.auth_header;
+  return {std::string(name), cat(options.auth == "bearer" ? "Bearer " : "", api_key)};
 }
 
 }  // namespace
 
+std::vector<std::string_view> auth_names() {
+  std::vector<std::string_view> out;
+  std::ranges::transform(kKeyHeaders, std::back_inserter(out),
+                         [](const auto& header) { return header.first; });
+  return out;
+}
+
+bool is_header_name(std::string_view text) {
+  return check_header(text, "").has_value();
+}
+
+// It may not have a query: the base URL may have one, which stands behind it.
+bool is_request_path(std::string_view text) {
+  return text.starts_with('/') && std::ranges::all_of(text, [](char c) {
+           return c > ' ' && c < 0x7F && c != '?' && c != '#';
+         });
+}
+
 http::Request request_head(const Codec& codec, const ProviderOptions& options,
                            const Request& request, std::string_view api_key) {
   const std::string_view base = options.base_url;
-  http::Request out{
-      .method = "POST",
-      .url = http::with_path(base, codec.path(base.substr(0, base.find_first_of("?#")))),
-      .headers = codec.headers(options.auth.empty() ? api_key : ""),
-      .connect_timeout = options.connect_timeout,
-      .idle_timeout = options.idle_timeout};
-  if (!options.auth.empty() && !api_key.empty()) {
-    out.headers.push_back(key_header(options.auth, api_key));
+  const std::string_view path =
+      options.path.empty() ? codec.path(base.substr(0, base.find_first_of("?#"))) : options.path;
+  const bool is_protocols_header = options.auth.empty() && options.auth_header.empty();
+  http::Request out{.method = "POST",
+                    .url = http::with_path(base, path),
+                    .headers = codec.headers(is_protocols_header ? api_key : ""),
+                    .connect_timeout = options.connect_timeout,
+                    .idle_timeout = options.idle_timeout};
+  if (!is_protocols_header && !api_key.empty()) {
+    out.headers.push_back(key_header(options, api_key));
   }
   out.headers.push_back({"User-Agent", "reprise"});
   out.headers.push_back({"Content-Type", "application/json"});

@@ -109,6 +109,30 @@ TEST(HttpProvider, SendsCustomHeaders) {
   EXPECT_THAT(sent.body, HasSubstr(R"("metadata":{"user_id":"u"})"));
 }
 
+TEST(HttpProvider, SendsToAnotherPathWithTheKeyInAnotherHeader) {
+  for (const auto& [auth, expected] : {std::pair("", "sk-1"), std::pair("x-api-key", "sk-1"),
+                                       std::pair("bearer", "Bearer sk-1")}) {
+    ProviderFixture bench(chat_codec(), {{.body = kGood}, {.body = R"({"data":[]})"}},
+                          {.base_url = "http://a.test/llm/?v=1",
+                           .api_key = "sk-1",
+                           .path = "/talk",
+                           .auth = auth,
+                           .auth_header = "X-Gateway-Key"});
+    ASSERT_TRUE(bench.ask());
+    const http::Request& sent = bench.sent().at(0);
+    EXPECT_EQ(sent.url, "http://a.test/llm/talk?v=1");
+    EXPECT_EQ(http::find_header(sent.headers, "x-gateway-key"), expected);
+    EXPECT_EQ(http::find_header(sent.headers, "authorization"), "");
+    EXPECT_EQ(http::find_header(sent.headers, "x-api-key"), "");
+    (void)bench.provider().models(std::chrono::seconds(1), {});
+    EXPECT_EQ(bench.sent().at(1).url, "http://a.test/llm/models?v=1");
+    EXPECT_EQ(http::find_header(bench.sent().at(1).headers, "x-gateway-key"), expected);
+    ListMessages messages({make_message(role::kUser, "Hi")});
+    Request request{.model = "m", .messages = messages};
+    EXPECT_THAT(*bench.provider().dry_run(request), Not(HasSubstr("sk-1")));
+  }
+}
+
 TEST(HttpProvider, ADryRunMasksWhatMayBeASecret) {
   ProviderFixture bench(make_openai_responses(), {},
                         {.api_key = "sk-1", .auth = "api-key", .headers = given_headers()});
@@ -215,6 +239,13 @@ TEST(HttpProvider, RejectsCustomHeadersThatBreakTheRequest) {
   };
   EXPECT_EQ(error({.auth = "basic"}).message,
             "auth must be bearer, x-api-key or api-key, not 'basic'");
+  EXPECT_EQ(error({.auth_header = "Host"}).message, "the header Host cannot be set");
+  EXPECT_EQ(error({.auth_header = "X-A: 1\r\nX-B"}).message,
+            "a header's name has invalid characters");
+  for (const char* path :
+       {"chat", "@evil.test/", "/a b", "/a?b=c", "/a#b", "/a\r\nb", "/\xC3\xA4"}) {
+    EXPECT_THAT(error({.path = path}).message, StartsWith("path must begin with / and")) << path;
+  }
   EXPECT_EQ(error({.headers = {{"X-A", "secret\r\nX-Evil: 1"}}}).message,
             "the value of the header X-A contains control characters");
   EXPECT_EQ(error({.headers = {{"X-A: 1\r\nX-B", "b"}}}).code, Code::invalid_argument);

@@ -50,6 +50,12 @@ bool provider_accepts(std::string_view name, std::string_view option);
 Result<std::string> encode_options(const RequestOptions& options, std::string_view protocol,
                                    std::span<const OptionEncoding> encodings);
 
+// The values of ProviderOptions::auth.
+std::vector<std::string_view> auth_names();
+// Whether a request may have this header, and go to this path.
+bool is_header_name(std::string_view text);
+bool is_request_path(std::string_view text);
+
 // The members of a valid JSON object, as views into it.
 std::vector<std::pair<std::string, std::string_view>> members_of(std::string_view object);
 

@@ -50,9 +50,9 @@ bool describes_server(const Context& context, const Settings& settings, std::str
 }
 
 void add_to_provider(ProviderOptions& out, const RequestSettings& section) {
-  if (section.auth) {
-    out.auth = *section.auth;
-  }
+  out.path = section.path.value_or(out.path);
+  out.auth = section.auth.value_or(out.auth);
+  out.auth_header = section.auth_header.value_or(out.auth_header);
   for (const auto& [name, value] : section.headers) {
     out.headers.emplace_back(name, value);
   }
@@ -164,6 +164,10 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
     if (!section.headers.empty() || section.auth || !section.extra.is_null()) {
       context.console().warn(cat("headers, extra and auth of [providers.", choice.kind,
                                  "] are not sent to ", http::host_of(choice.options.base_url)));
+    }
+    if (section.path || section.auth_header) {
+      context.console().warn(cat("path and auth_header of [providers.", choice.kind,
+                                 "] are not used for ", http::host_of(choice.options.base_url)));
     }
   }
   for (const auto& [name, section] : settings.requests) {

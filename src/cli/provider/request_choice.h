@@ -13,8 +13,8 @@
 namespace reprise::cli {
 
 // The options of this run's requests. If the provider does not support a flag, fails with
-// unsupported; unsupported settings are ignored with a warning. Headers, extra and auth are added
-// to `choice`; those of a [providers.NAME] only for its own server.
+// unsupported; unsupported settings are ignored with a warning. Headers, extra, path and auth are
+// added to `choice`; those of a [providers.NAME] only for its own server.
 Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
                                       const Settings& settings, ProviderChoice& choice);
 

@@ -1,7 +1,6 @@
 #include "cli/settings/config_keys.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -47,8 +46,6 @@ constexpr std::uint8_t kProvider = static_cast<std::uint8_t>(Section::provider);
 constexpr std::uint8_t kMode = static_cast<std::uint8_t>(Section::mode);
 constexpr RequiredTrust kAnyone = RequiredTrust::none;
 constexpr RequiredTrust kTrusted = RequiredTrust::project;
-
-constexpr std::array<std::string_view, 3> kAuths = {"bearer", "x-api-key", "api-key"};
 
 std::vector<std::string_view> protocols() {
   std::vector<std::string_view> names;
@@ -195,8 +192,14 @@ std::vector<Setting> make_config_keys() {
       row<&ProviderSettings::protocol>("protocol", kProvider, kTrusted,
                                        "the protocol of the server at base_url",
                                        {.choices = protocols()}),
+      row<&RequestSettings::path>("path", kProvider, kTrusted,
+                                  "the path of requests, after base_url",
+                                  {"a path such as /chat/completions", provider::is_request_path}),
       row<&RequestSettings::auth>("auth", kProvider, kTrusted, "how the key is sent",
-                                  {.choices = {kAuths.begin(), kAuths.end()}}),
+                                  {.choices = provider::auth_names()}),
+      row<&RequestSettings::auth_header>("auth_header", kProvider, kTrusted,
+                                         "the header that has the key",
+                                         {"the name of a header", provider::is_header_name}),
       secret(row<&RequestSettings::headers>("headers", kProvider, kTrusted,
                                             "a table of headers sent with each request")),
       row<&RequestSettings::extra>("extra", kProvider, kTrusted,
@@ -211,14 +214,6 @@ std::vector<Setting> make_config_keys() {
   };
   std::ranges::copy(others, std::back_inserter(rows));
   return rows;
-}
-
-std::string alternatives(const std::vector<std::string_view>& words) {
-  std::string out;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    out += cat(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
-  }
-  return out;
 }
 
 std::string list_words(const Setting& setting) {
@@ -316,7 +311,7 @@ void overlay(ProviderSettings& base, const ProviderSettings& over) {
 std::string expected_value(const Setting& setting) {
   const Check& check = setting.check;
   if (!check.choices.empty()) {
-    return alternatives(check.choices);
+    return provider::alternatives(check.choices);
   }
   switch (setting.kind) {
     case ValueKind::text:

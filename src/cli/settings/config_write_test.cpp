@@ -80,6 +80,10 @@ TEST(ConfigWrite, ChecksTheValue) {
             "base_url must be an http:// or https:// URL, not 'localhost:1'");
   EXPECT_EQ(set("", "env_key", {"sk-secret"}),
             "env_key must be the name of a variable, not the key itself");
+  EXPECT_EQ(set("", "providers.a.path", {"chat"}),
+            "providers.a.path must be a path such as /chat/completions, not 'chat'");
+  EXPECT_EQ(set("", "providers.a.auth_header", {"Host"}),
+            "providers.a.auth_header must be the name of a header, not 'Host'");
   EXPECT_EQ(set("", "trust", {"here"}), "trust must be a list of absolute paths");
   EXPECT_EQ(set("", "modle", {"m"}), "unknown setting 'modle'; did you mean 'model'?");
   EXPECT_EQ(set("", "providers.a.base_ur", {"x"}),
