@@ -13,7 +13,7 @@
 #include "cli/program/context.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
-#include "cli/provider/provider_server.h"
+#include "cli/provider/provider_choice.h"
 #include "cli/provider/request_choice.h"
 #include "cli/repl/menu.h"
 #include "cli/repl/repl.h"

@@ -15,7 +15,7 @@
 #include "cli/commands/help_text.h"
 #include "cli/program/search_files.h"
 #include "cli/program/store_opener.h"
-#include "cli/provider/provider_server.h"
+#include "cli/provider/provider_choice.h"
 #include "cli/provider/request_choice.h"
 #include "cli/settings/config.h"
 #include "store/sqlite/library.h"

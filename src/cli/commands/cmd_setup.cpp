@@ -11,10 +11,11 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "choice/provider_names.h"
+#include "choice/resolve.h"
 #include "cli/commands/command.h"
 #include "cli/process/key_command.h"
 #include "cli/program/interrupts.h"
-#include "cli/provider/provider_server.h"
+#include "cli/provider/provider_choice.h"
 #include "cli/repl/line_source.h"
 #include "cli/settings/config.h"
 #include "cli/settings/config_keys.h"
@@ -264,7 +265,7 @@ class Setup final : public Command {
       print(cat("  and ", offered.size() - kModelsShown, " more: `reprise models` lists them"));
     }
     const std::string suggestion =
-        default_model(*answers.candidate.provider.kind, false, server_of(answers), offered);
+        choice::default_model(*answers.candidate.provider.kind, false, server_of(answers), offered);
     REPRISE_ASSIGN(answers.model, ask("model", suggestion));
     return answers.model.empty() ? fail(Code::invalid_argument, "no model given") : Result<>();
   }

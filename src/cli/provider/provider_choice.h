@@ -1,28 +1,30 @@
 #pragma once
 
-// Chooses the provider, its model and its key.
+// Chooses the provider, its server, key and model: the flags, settings and environment of the
+// program for the rules in choice/.
 
+#include "choice/provider_choice.h"  // IWYU pragma: export
 #include "choice/settings.h"         // IWYU pragma: export
 #include "cli/program/context.h"     // IWYU pragma: export
 #include "cli/settings/run_flags.h"  // IWYU pragma: export
 #include "reprise/provider.h"        // IWYU pragma: export
 #include "reprise/session.h"         // IWYU pragma: export
 
+namespace reprise::choice {
+struct Sources;
+struct Wanted;
+}  // namespace reprise::choice
+
 namespace reprise::cli {
 
-struct ProviderChoice {
-  std::string kind;  // whose protocol is used
-  std::string name;  // the kind, a well-known server or a [providers.NAME]; stored in sessions
-  std::string model;
-  ProviderOptions options;
-  bool is_sessions_own = false;       // the one that the session used before
-  std::vector<std::string> warnings;  // for the user, one line each
-};
+// The input of a choice. `session` is the resumed one, or null.
+choice::Sources choice_sources(Context& context, const Settings& settings, const RunFlags& flags,
+                               const Session* session = nullptr);
+choice::Wanted wanted_by(const Context& context, const RunFlags& flags);
 
-// `session` is the resumed one (or null); its provider and model are used unless flags override
-// them. `mode_model` is the model of a mode, "" for none. Probes the usual local ports if nothing
-// else is set (the error lists the alternatives), and asks a server other than the provider's own
-// for its models if none is named.
+// Prints notices. `mode_model` is the model of a mode, "" for none. Probes the usual local ports if
+// nothing else is set (the error lists the alternatives), and asks a server other than the
+// provider's own for its models if none is named.
 Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
                                        const Session* session, std::string_view mode_model = "");
 
@@ -36,6 +38,9 @@ Result<std::string> default_model_for(Context& context, const RunFlags& flags,
                                       const std::vector<ModelInfo>& offered);
 
 // Whether HTTP will probably be needed, judging by flags, settings and environment.
-bool expects_http(const Context& context, const RunFlags& flags, const Settings& settings);
+bool expects_http(Context& context, const RunFlags& flags, const Settings& settings);
+
+// Servers that respond on this machine, on the usual ports or on REPRISE_LOCAL_PORTS.
+std::vector<LocalServer> local_servers(Context& context, std::chrono::milliseconds timeout);
 
 }  // namespace reprise::cli

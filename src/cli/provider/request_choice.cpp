@@ -1,16 +1,15 @@
 #include "cli/provider/request_choice.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/file.h"
-#include "base/http.h"
 #include "base/text.h"
-#include "cli/provider/provider_choice.h"
+#include "choice/provider_names.h"
+#include "choice/resolve.h"
 #include "cli/settings/program_config.h"
-#include "cli/settings/provider_key.h"
 #include "engine/builtin_tools.h"
 #include "provider/request_options.h"
-#include "provider/secret_mask.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "session/session_config.h"
@@ -19,47 +18,6 @@ namespace reprise::cli {
 namespace {
 
 constexpr std::int64_t kSchemaBytesMax = 1 << 20;
-
-// Whether [providers.NAME] describes the chosen server.
-bool describes_server(const Context& context, const Settings& settings, std::string_view section,
-                      const RunFlags& flags, const ProviderChoice& choice) {
-  const ProviderKind* const kind = find_provider_kind(choice.kind);
-  const std::string requested = choice.options.base_url.empty() && kind != nullptr
-                                    ? std::string(kind->default_url)
-                                    : choice.options.base_url;
-  const auto own = settings.providers.find(section);
-  const std::string default_url =
-      own == settings.providers.end() ? "" : own->second.base_url.value_or("");
-  if (!default_url.empty()) {
-    const bool is_kind = find_provider_kind(section) != nullptr;
-    const bool fits = is_kind ? section == choice.kind
-                              : own->second.protocol.value_or(choice.kind) == choice.kind;
-    return fits && http::is_same_server(requested, default_url);
-  }
-  if (const auto named = find_provider(settings, section); named && !named->is_kind()) {
-    return named->kind == kind && http::is_same_server(requested, named->default_url);
-  }
-  if (section != choice.kind || kind == nullptr || flags.base_url) {
-    return false;
-  }
-  const auto top = settings.any().base_url;
-  const auto from_variable = context.environment().find(kind->url_variable);
-  return http::is_same_server(requested, kind->default_url) ||
-         (from_variable && http::is_same_server(requested, *from_variable)) ||
-         (top && http::is_same_server(requested, *top));
-}
-
-void add_to_provider(ProviderOptions& out, const RequestSettings& section) {
-  out.path = section.path.value_or(out.path);
-  out.auth = section.auth.value_or(out.auth);
-  out.auth_header = section.auth_header.value_or(out.auth_header);
-  for (const auto& [name, value] : section.headers) {
-    out.headers.emplace_back(name, value);
-  }
-  if (!section.extra.is_null()) {
-    out.extra = section.extra;
-  }
-}
 
 // Removes options that the provider does not support.
 RequestOptions supported_options(Context& context, const RequestOptions& options,
@@ -116,21 +74,6 @@ Result<RequestOptions> options_of(const RunFlags& flags) {
   return out;
 }
 
-// Headers and fields added by the user may be secrets and must not be sent in clear text.
-Result<> check_clear_text(const Context& context, const Settings& settings,
-                          const ProviderOptions& options) {
-  const std::string_view field = !provider::secrets_in(options.headers).empty() ? "headers"
-                                 : !provider::secrets_in(options.extra).empty() ? "extra"
-                                                                                : "";
-  if (field.empty() || is_safe_for_secrets(options.base_url) ||
-      context.config().is_insecure(settings)) {
-    return {};
-  }
-  return fail(Code::unauthorized,
-              cat("the secret in ", field, " would be sent unencrypted to ",
-                  http::host_of(options.base_url), "; use https, or --insecure"));
-}
-
 Result<> check_fields(const RequestOptions& options, std::string_view provider) {
   for (const provider::RequestOption& option : provider::request_options()) {
     if (!provider::option_value(option, options).empty() &&
@@ -145,44 +88,17 @@ Result<> check_fields(const RequestOptions& options, std::string_view provider) 
 
 Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
                                       const Settings& settings, ProviderChoice& choice) {
-  RequestOptions out;
-  if (const auto defaults = settings.requests.find(""); defaults != settings.requests.end()) {
-    out = defaults->second.options;
+  const std::size_t known = choice.warnings.size();
+  auto set = choice::apply_sections(choice_sources(context, settings, flags),
+                                    wanted_by(context, flags), choice);
+  for (const std::string& warning : choice.warnings | std::views::drop(known)) {
+    context.console().warn(warning);
   }
-  // A provider that was chosen by its own name has only its own section, even if others describe
-  // the same server.
-  const bool has_own_name = find_provider_kind(choice.name) == nullptr &&
-                            describes_server(context, settings, choice.name, flags, choice);
-  const auto applies = [&](std::string_view name) {
-    return has_own_name ? name == choice.name
-                        : describes_server(context, settings, name, flags, choice);
-  };
-  if (const auto general = settings.requests.find(choice.kind);
-      general != settings.requests.end() && !applies(choice.kind)) {
-    const RequestSettings& section = general->second;
-    provider::overlay(out, section.options);
-    if (!section.headers.empty() || section.auth || !section.extra.is_null()) {
-      context.console().warn(cat("headers, extra and auth of [providers.", choice.kind,
-                                 "] are not sent to ", http::host_of(choice.options.base_url)));
-    }
-    if (section.path || section.auth_header) {
-      context.console().warn(cat("path and auth_header of [providers.", choice.kind,
-                                 "] are not used for ", http::host_of(choice.options.base_url)));
-    }
+  choice.warnings.resize(known);
+  if (!set) {
+    return set;
   }
-  for (const auto& [name, section] : settings.requests) {
-    if (!name.empty() && applies(name)) {
-      provider::overlay(out, section.options);
-      add_to_provider(choice.options, section);
-    }
-  }
-  for (const auto& [name, section] : settings.providers) {
-    if (section.store && applies(name)) {
-      choice.options.store = section.store;
-    }
-  }
-  REPRISE_TRY(check_clear_text(context, settings, choice.options));
-  out = supported_options(context, out, choice.kind);
+  RequestOptions out = supported_options(context, *set, choice.kind);
   REPRISE_ASSIGN(const RequestOptions flagged, options_of(flags));
   REPRISE_TRY(check_fields(flagged, choice.kind));
   provider::overlay(out, flagged);
@@ -249,16 +165,6 @@ Result<ToolRegistry> choose_tools(std::string_view list) {
     REPRISE_TRY(chosen.add(*tool));
   }
   return chosen;
-}
-
-ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice) {
-  ProviderOptions options = choice.options;
-  options.answer_bytes_max = settings.max_answer_bytes.value_or(options.answer_bytes_max);
-  const auto own = settings.providers.find(choice.kind);
-  if (!options.store && own != settings.providers.end()) {
-    options.store = own->second.store;
-  }
-  return options;
 }
 
 ConversationOptions conversation_options(const Settings& settings, const RunFlags& flags,

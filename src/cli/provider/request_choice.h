@@ -28,8 +28,6 @@ std::string run_flag_error(Context& context, const RunFlags& flags);
 // "all", "none", or comma-separated names. invalid_argument lists the existing tools.
 Result<ToolRegistry> choose_tools(std::string_view list);
 
-ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice);
-
 // In order of precedence: flags, the session's own values (it may be null), settings.
 ConversationOptions conversation_options(const Settings& settings, const RunFlags& flags,
                                          const ProviderChoice& choice, const Session* session);

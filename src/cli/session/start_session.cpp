@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/utf8.h"
 #include "choice/provider_names.h"
+#include "choice/resolve.h"
 #include "cli/output/session_json.h"
 #include "cli/program/store_opener.h"
 #include "cli/provider/request_choice.h"
@@ -36,14 +37,13 @@ Result<SessionChoice> resolve_choice(Context& context, const StartRequest& reque
   return choice;
 }
 
-Result<ProviderChoice> choose_answering_provider(Context& context, const Settings& settings,
-                                                 const StartRequest& request, const Mode* mode,
+Result<ProviderChoice> choose_answering_provider(Context& context, const StartRequest& request,
+                                                 const Mode* mode,
                                                  const std::optional<Session>& session) {
   RunFlags flags = request.flags;
   flags.sends_nothing = request.dry_run;
   REPRISE_ASSIGN(ProviderChoice choice,
-                 choose_provider(context, flags,
-                                 session && settings.context_file.empty() ? &*session : nullptr,
+                 choose_provider(context, flags, session ? &*session : nullptr,
                                  mode == nullptr ? "" : mode->model));
   if (session && session->info.model.empty() && !flags.model) {
     context.console().notice(cat(session->info.forked_from ? "continuing the fork with "
@@ -289,7 +289,8 @@ ConversationOptions make_options(Context& context, const Prepared& with, Started
 
 Result<> make_connections(Context& context, const Settings& settings, const ProviderChoice& choice,
                           StartedSession& started) {
-  REPRISE_ASSIGN(started.provider, make_provider(choice.kind, provider_options(settings, choice)));
+  REPRISE_ASSIGN(started.provider,
+                 make_provider(choice.kind, choice::provider_options(settings, choice)));
   started.provider_name = choice.name;
   started.model = choice.model;
   if (settings.outbox.value_or(true)) {
@@ -325,7 +326,7 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   started->store = found.store;
   started->recovered = found.recovered;
   REPRISE_ASSIGN(ProviderChoice choice,
-                 choose_answering_provider(context, *settings, request, mode, found.session));
+                 choose_answering_provider(context, request, mode, found.session));
   REPRISE_ASSIGN(RequestOptions request_options,
                  choose_request(context, request.flags, *settings, choice));
   REPRISE_TRY(make_connections(context, *settings, choice, *started));

@@ -184,6 +184,43 @@ TEST_F(Config, TheUserCanTrustAProject) {
   EXPECT_THAT(loaded->warnings, ElementsAre(HasSubstr("trust is ignored here")));
 }
 
+TEST_F(Config, KeysAreForWhatIsBesideThemInTheSameFile) {
+  user(
+      "env_key = 'TOP'\nstore = 'postgres://mine.test/db'\nstore_key_command = 'print it'\n"
+      "trust = ['" +
+      folder_.string() +
+      "']\n[providers.work]\nbase_url = 'https://work.test'\nenv_key = 'WORK'\n"
+      "[providers.bare]\nenv_key = 'BARE'\n");
+  project(
+      "provider = 'anthropic'\nbase_url = 'https://project.test'\n"
+      "store = 'postgres://project.test/db'\n"
+      "[providers.work]\nbase_url = 'https://project.test'\n"
+      "[providers.bare]\nbase_url = 'https://project.test'\n");
+  const auto loaded = load();
+  ASSERT_TRUE(loaded);
+  const Settings& settings = loaded->settings;
+  EXPECT_EQ(settings.providers.at("work").base_url, "https://project.test");
+  EXPECT_EQ(settings.providers.at("work").key_url, "https://work.test");
+  EXPECT_EQ(settings.providers.at("bare").key_url, "");
+  EXPECT_EQ(settings.tops.at(0).own.key_url, "");
+  EXPECT_EQ(settings.tops.at(0).provider, std::nullopt);
+  EXPECT_EQ(settings.tops.at(1).own.key_url, "https://project.test");
+  EXPECT_EQ(settings.tops.at(1).provider, "anthropic");
+  EXPECT_EQ(settings.store, "postgres://project.test/db");
+  EXPECT_EQ(settings.store_key_url, "postgres://mine.test/db");
+}
+
+TEST_F(Config, AnUntrustedModeDoesNotReplaceTheUsers) {
+  user("[mode.mine]\nsystem = 'user'\n");
+  project("[mode.mine]\nsystem = 'project'\n[mode.other]\nsystem = 'project'\n");
+  const auto loaded = load();
+  EXPECT_EQ(loaded->settings.modes.at("mine").system, "user");
+  EXPECT_EQ(loaded->settings.modes.at("other").system, "project");
+  EXPECT_THAT(loaded->warnings, ElementsAre(HasSubstr("mode.mine is ignored here")));
+  EXPECT_TRUE(loaded->settings.is_untrusted("mode.other"));
+  EXPECT_FALSE(loaded->settings.is_untrusted("mode.mine"));
+}
+
 TEST_F(Config, ALinkInAnUntrustedProjectIsNotFollowed) {
   std::ofstream(folder_ / "target.toml") << "secret = of the target\n";
   std::filesystem::create_symlink(folder_ / "target.toml", folder_ / "project" / ".reprise.toml");
