@@ -156,19 +156,6 @@ std::string percent_decoded(std::string_view text) {
   return out;
 }
 
-std::string shell_word(std::string_view text) {
-  constexpr std::string_view kPlainMarks = "_-+./:@,";
-  const auto is_plain = [&](char c) { return is_ascii_alnum(c) || kPlainMarks.contains(c); };
-  if (!text.empty() && std::ranges::all_of(text, is_plain)) {
-    return std::string(text);
-  }
-  std::string out = "'";
-  for (const char c : text) {
-    out += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return out + "'";
-}
-
 Result<BlobHash> sha256(std::string_view bytes) {
   const auto& crypto = loaded_crypto();
   REPRISE_TRY(crypto);

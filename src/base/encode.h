@@ -22,9 +22,6 @@ std::string percent_encoded(std::string_view text);
 // Decodes "%20"; a '%' without two digits is unchanged.
 std::string percent_decoded(std::string_view text);
 
-// The same word for a POSIX shell, in single quotes if it needs any.
-std::string shell_word(std::string_view text);
-
 // unsupported when libcrypto is missing; so are the functions below.
 Result<BlobHash> sha256(std::string_view bytes);
 

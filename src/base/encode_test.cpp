@@ -54,13 +54,6 @@ TEST(Hmac, KnownValues) {
   EXPECT_EQ(hex_encode(*large), "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
-TEST(ShellWord, IsReadAsTheSameWord) {
-  EXPECT_EQ(shell_word("sqlite:/home/a-b_c/reprise.db"), "sqlite:/home/a-b_c/reprise.db");
-  EXPECT_EQ(shell_word("sqlite:my notes.db"), "'sqlite:my notes.db'");
-  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
-  EXPECT_EQ(shell_word(""), "''");
-}
-
 TEST(Pbkdf2, KnownValues) {  // RFC 7914, section 11: the first 32 bytes of each
   const auto once = pbkdf2_sha256("passwd", "salt", 1);
   ASSERT_TRUE(once) << once.error().message;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/command_line.h"
 #include "base/http.h"
 #include "base/text.h"
 #include "choice/provider_names.h"
@@ -199,9 +200,9 @@ std::unexpected<Error> unknown(const Settings& settings, const Candidate& candid
   const std::string& name = candidate.value;
   return fail(Code::invalid_argument,
               settings.providers.contains(name)
-                  ? cat("[providers.", name,
-                        "] has no base_url: add it with `reprise config set providers.", name,
-                        ".base_url URL`")
+                  ? cat("[providers.", name, "] has no base_url: add it with `",
+                        shell_command({"config", "set", cat("providers.", name, ".base_url"), "URL"}),
+                        "`")
                   : unknown_provider(name, candidate.where));
 }
 

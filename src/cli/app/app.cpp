@@ -214,12 +214,10 @@ void print_resume_command(Context& context, const TabMetadata& session) {
   if (!id) {
     return;
   }
-  const auto& store = context.globals().store;
   const auto source = context.stores().source();
   const std::string brief = source ? brief_id(**source, *id) : short_id(*id);
   context.console().notice(cat(session.title.empty() ? "" : cat("'", session.title, "': "),
-                               "reprise resume ", store ? cat("--store ", *store, " ") : "",
-                               brief));
+                               context.config().program(), " resume ", brief));
 }
 
 }  // namespace

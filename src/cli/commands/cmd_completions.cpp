@@ -8,11 +8,52 @@ namespace reprise::cli {
 namespace {
 
 // Bash splits words at ':' and '='. The script joins them, and removes the part that bash already
-// has from the candidates.
+// has from the candidates. What it returns is put into the line as it is, so it is quoted for its
+// place: within the quotes of the word if it has any. Only names of files are quoted by bash.
 std::string_view bash_completions() {
   return R"bash(# bash completion for reprise
+_reprise_quoted() {  # MARK TEXT: sets `value`
+  local apostrophe="'" bang="\"'!'\""
+  value=$2
+  case $1 in
+    \') value=${value//"$apostrophe"/"$apostrophe\\$apostrophe$apostrophe"} ;;
+    \")
+      value=${value//\\/\\\\}
+      value=${value//\"/\\\"}
+      value=${value//\$/\\\$}
+      value=${value//\`/\\\`}
+      value=${value//!/"$bang"} ;;
+    *) printf -v value %q "$value" ;;
+  esac
+}
+_reprise_unquoted() {  # WORD: sets `mark` and `value`
+  local apostrophe="'" bang="\"'!'\""
+  mark=
+  value=$1
+  case $value in
+    \'*)
+      mark=\'
+      value=${value:1}
+      value=${value//"$apostrophe\\$apostrophe$apostrophe"/"$apostrophe"} ;;
+    \"*)
+      mark=\"
+      value=${value:1}
+      value=${value//"$bang"/!}
+      local character out=
+      while [[ $value == *\\* ]]; do
+        out+=${value%%\\*}
+        value=${value#*\\}
+        character=${value:0:1}
+        [[ -n $character && $character == [\\\"\$\`] ]] || out+=\\
+        out+=$character
+        value=${value:1}
+      done
+      value=$out$value ;;
+    *) value=${value//\\/} ;;
+  esac
+}
 _reprise() {
-  local word current prefix line value glue=
+  local word current prefix line mark value typed glue= names=
   local -a words=() lines=()
   for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
     if [[ -n $glue || $word == [:=]* ]] && ((${#words[@]} > 1)); then
@@ -24,18 +65,17 @@ _reprise() {
     [[ $word == *[:=] ]] && glue=1
   done
   current=${words[${#words[@]}-1]}
-  if [[ $current == [\"\']* ]]; then
-    value=${current:1}
-  else
-    value=${current//\\/}
-  fi
   local -a asked=()
   for word in "${words[@]:1:${#words[@]}-2}"; do asked+=("${word//[\'\"\\]/}"); done
-  local typed=$value
+  _reprise_unquoted "$current"
+  typed=$value
   mapfile -t lines < <(reprise __complete -- "${asked[@]}" "$typed" 2>/dev/null)
   prefix=
-  [[ $current == *[:=]* ]] && prefix=${current%"${current##*[:=]}"}
+  [[ -z $mark && $current == *[:=]* ]] && prefix=${current%"${current##*[:=]}"}
   COMPREPLY=()
+  for line in "${lines[@]}"; do
+    [[ $line == :files || $line == :folders ]] && names=1
+  done
   for line in "${lines[@]}"; do
     case $line in
       :files) compopt -o filenames 2>/dev/null; mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "${typed#"$prefix"}"); continue ;;
@@ -44,7 +84,7 @@ _reprise() {
     value=${line%%$'\t'*}
     [[ $value == "$typed"* ]] || continue
     [[ $value == *[:=] ]] && compopt -o nospace 2>/dev/null
-    [[ $current == [\"\']* ]] || printf -v value %q "$value"
+    [[ -n $names ]] || _reprise_quoted "$mark" "$value"
     COMPREPLY+=("${value#"$prefix"}")
   done
 }

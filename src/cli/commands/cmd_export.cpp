@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <iterator>
 
+#include "base/command_line.h"
 #include "base/file.h"
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
@@ -294,14 +295,15 @@ class Export final : public Command {
     std::string command(format.import_command);
     const auto put = [&command](std::string_view name, const std::string& value) {
       if (const auto at = command.find(name); at != std::string::npos) {
-        command.replace(at, name.size(), value);
+        command.replace(at, name.size(), shell_word(value));
       }
     };
     const auto session = get(*source_, info.id);
     const auto id =
         session ? exported_id(*source_, *session, format) : Result<std::string>(info.id.str());
     put("ID", id.value_or(info.id.str()));
-    put("FILE", files_.front().string());
+    const std::string file = files_.front().string();
+    put("FILE", file.starts_with('-') ? cat("./", file) : file);
     return command;
   }
 

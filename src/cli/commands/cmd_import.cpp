@@ -6,6 +6,7 @@
 #include <map>
 #include <system_error>
 
+#include "base/command_line.h"
 #include "base/reserve.h"
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
@@ -15,6 +16,7 @@
 #include "cli/program/interrupts.h"
 #include "cli/program/path_watch.h"
 #include "cli/program/store_opener.h"
+#include "cli/settings/context_file.h"
 #include "cli/settings/time_value.h"
 #include "engine/copy.h"
 #include "reprise/sessions.h"
@@ -30,10 +32,56 @@ constexpr std::string_view kAuto = "auto";
 constexpr std::chrono::milliseconds kPauseMin{2'000};
 constexpr int kIdleFactor = 10;  // spends at most about a tenth of the time importing
 
-std::string systemd_unit() {
+// The variables on which it depends where histories, settings and the store are. Passwords are not
+// among them.
+std::vector<std::string> unit_variables() {
+  std::vector<std::string> names = {
+      "HOME",      "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "REPRISE_AUTHOR",
+      "PGHOST",    "PGHOSTADDR",      "PGPORT",        "PGDATABASE",     "PGUSER",
+      "PGOPTIONS", "PGSERVICE",       "PGSERVICEFILE", "PGPASSFILE",     "PGSSLMODE",
+      "PGSSLCERT", "PGSSLKEY",        "PGSSLROOTCERT"};
+  for (const SourceKind& kind : source_kinds()) {
+    for (const SourceKind::DefaultLocation& location : kind.default_locations) {
+      if (!location.variable.empty() &&
+          std::ranges::find(names, location.variable) == names.end()) {
+        names.emplace_back(location.variable);
+      }
+    }
+  }
+  return names;
+}
+
+// The store, unless the user's own settings name it, which the unit reads, too.
+std::optional<std::string> store_of_unit(Context& context, const Settings& settings) {
+  const auto origin = settings.origin.find("store");
+  const bool is_users = origin != settings.origin.end() &&
+                        origin->second == context.config().sources().user_file.string();
+  return is_users ? std::nullopt : settings.store;
+}
+
+// The unit runs in another folder and without this shell's variables, so it names what this run
+// would use.
+Result<std::string> systemd_unit(Context& context) {
+  REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const std::string command = error ? "/usr/bin/env reprise" : cat("\"", program.native(), "\"");
+  std::string command = error ? "/usr/bin/env reprise" : unit_text(program.native());
+  if (const auto store = store_of_unit(context, *settings)) {
+    command +=
+        cat(" --store ", unit_word(absolute_store_url(resolved_store_url(without_password(*store)),
+                                                      context.config().working_dir())));
+  }
+  const ConfigSources sources = context.config().sources();
+  if (sources.user_file_required) {
+    command +=
+        cat(" --config ", unit_word((context.config().working_dir() / sources.user_file).native()));
+  }
+  std::string variables;
+  for (const std::string& name : unit_variables()) {
+    if (const auto value = context.environment().find(name)) {
+      variables += cat("Environment=", unit_text(cat(name, "=", *value)), "\n");
+    }
+  }
   return cat(R"(# mkdir -p ~/.config/systemd/user
 # reprise import --unit > ~/.config/systemd/user/reprise-import.service
 # systemctl --user enable --now reprise-import
@@ -41,8 +89,9 @@ std::string systemd_unit() {
 Description=Import the histories of other tools into Reprise
 
 [Service]
-ExecStart=)",
-             command, R"( import --watch --yes --quiet
+)",
+             variables, "ExecStart=", command, context.globals().insecure ? " --insecure" : "",
+             R"( import --watch --yes --quiet
 Restart=on-failure
 Nice=10
 
@@ -84,8 +133,7 @@ class ImportCommand final : public Command {
       return context.console().usage_error("--watch and --dry-run cannot be used together");
     }
     if (unit_) {
-      context.console().out().write(systemd_unit());
-      return Exit::success;
+      return print_unit(context);
     }
     const bool is_auto = sources_.empty() || (sources_.size() == 1 && sources_.front() == kAuto);
     std::vector<FoundSource> sources;
@@ -113,6 +161,19 @@ class ImportCommand final : public Command {
   }
 
  private:
+  static Result<Exit> print_unit(Context& context) {
+    REPRISE_ASSIGN(const std::string unit, systemd_unit(context));
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+    context.console().out().write(unit);
+    if (const auto store = store_of_unit(context, *settings);
+        store && without_password(*store) != *store) {
+      context.console().notice(
+          "the password of the store is not in the unit: put it in ~/.pgpass, or set "
+          "store_key_command in your settings");
+    }
+    return Exit::success;
+  }
+
   // Shows what was found and asks where no source was named. False: there is nothing to do.
   Result<bool> show_and_confirm(Context& context, const std::vector<FoundSource>& sources,
                                 bool is_auto) const {

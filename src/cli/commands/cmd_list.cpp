@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/command_line.h"
 #include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
@@ -68,7 +69,7 @@ class List final : public Command {
     }
     warn_of_damage(context, page.damage);
     if (!page.next.empty()) {
-      context.console().notice(cat("more follow: add --after ", page.next));
+      context.console().notice(cat("more follow: add --after ", shell_word(page.next)));
     }
     return page.damage.empty() ? Exit::success : Exit::failed;
   }

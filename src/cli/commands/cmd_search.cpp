@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/command_line.h"
 #include "base/file.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
@@ -210,7 +211,7 @@ class SearchMessages final : public Command {
                                     .columns = out.text_columns(),
                                     .colour = context.is_coloured(out.is_terminal())}));
     if (!page.next.empty()) {
-      context.console().notice(cat("more follow: add --after ", page.next));
+      context.console().notice(cat("more follow: add --after ", shell_word(page.next)));
     }
     return Exit::success;
   }

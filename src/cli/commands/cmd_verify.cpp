@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "base/command_line.h"
 #include "choice/settings.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
@@ -83,9 +84,9 @@ class Verify final : public Command {
             "; ", counted(std::ssize(report.damage), "damaged part")));
     if (!repaired.path.empty()) {
       context.console().notice(cat("wrote ", repaired.path, "; the store itself was not changed"));
-      context.console().notice(cat("use it with `--store ", repaired.url,
-                                   "`, or always with `reprise config set store ", repaired.url,
-                                   "`"));
+      context.console().notice(cat("use it with `--store ", shell_word(repaired.url),
+                                   "`, or always with `",
+                                   shell_command({"config", "set", "store", repaired.url}), "`"));
     } else if (!report.damage.empty() && can_repair_) {
       context.console().notice(cat("`", context.config().program(),
                                    " verify --repair` writes everything readable to a new store"));

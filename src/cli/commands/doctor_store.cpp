@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/command_line.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands/doctor.h"
@@ -73,7 +74,7 @@ void check_outbox(Findings& findings, Context& context, const std::string& url) 
     findings.add_problem("spilled", count.error().message, "check the path and its permissions");
   } else if (*count > 0) {
     findings.add("spilled", counted(static_cast<std::int64_t>(*count), "session"),
-                 cat("reprise copy spill: '", url, "'"));
+                 shell_command({"copy", "spill:", url}));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "base/command_line.h"
 #include "base/file.h"
 #include "cli/process/key_command.h"
 #include "cli/program/last_list.h"
@@ -87,7 +88,7 @@ void StoreOpener::report_outbox(std::string_view store_url) {
     console_.notice(cat(counted(static_cast<std::int64_t>(*count), "session"),
                         " could not be saved and ", is_single ? "is" : "are",
                         " stored on this machine; copy ", is_single ? "it" : "them",
-                        " with: reprise copy spill: '", store_url, "'"));
+                        " with: ", shell_command({"copy", "spill:", store_url})));
   }
 }
 
@@ -229,8 +230,8 @@ Result<> StoreOpener::refuse_source() {
 }
 
 Error StoreOpener::read_only(std::string_view url) {
-  return {Code::unsupported,
-          cat(url, " is read-only; `reprise import ", url, "` copies it into your store")};
+  return {Code::unsupported, cat(url, " is read-only; `", shell_command({"import", url}),
+                                 "` copies it into your store")};
 }
 
 Result<std::unique_ptr<Source>> StoreOpener::open_source_at(std::string_view url) {

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/assert.h"
+#include "base/command_line.h"
 #include "base/utf8.h"
 #include "choice/provider_names.h"
 #include "choice/resolve.h"
@@ -75,9 +76,9 @@ SystemPromptSources instruction_sources(Context& context, const Settings& settin
 Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::path& given) {
   if (given.empty()) {
     if (mode != nullptr && mode->path == PathPolicy::required) {
-      return fail(
-          Code::invalid_argument,
-          cat("mode ", mode->name, " needs a folder: reprise chat --mode ", mode->name, " PATH"));
+      return fail(Code::invalid_argument,
+                  cat("mode ", mode->name,
+                      " needs a folder: ", shell_command({"chat", "--mode", mode->name, "PATH"})));
     }
     return context.config().working_dir();
   }

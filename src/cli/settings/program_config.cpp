@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "base/encode.h"
+#include "base/command_line.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -156,10 +156,9 @@ Result<bool> ProgramConfig::has_store_of_parent() {
 }
 
 std::string ProgramConfig::program() const {
-  if (!globals_.store) {
-    return "reprise";
-  }
-  return cat("reprise --store ", shell_word(without_password(*globals_.store)));
+  return cat("reprise",
+             globals_.store ? cat(" --store ", shell_word(without_password(*globals_.store))) : "",
+             globals_.config ? cat(" --config ", shell_word(*globals_.config)) : "");
 }
 
 std::string ProgramConfig::store_url(const Settings& settings) const {

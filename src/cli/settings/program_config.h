@@ -67,7 +67,8 @@ class ProgramConfig {
   std::string store_url(const Settings& settings) const;
   // With the password, for opening.
   std::string opening_url(const Settings& settings) const;
-  // How a command for the same store begins, for advice: "reprise --store chatdir:notes".
+  // How a command for the same store and settings begins, for advice: "reprise --store
+  // chatdir:notes".
   std::string program() const;
   // Whether the store is the parent's. False without a parent.
   Result<bool> has_store_of_parent();

@@ -3,6 +3,7 @@
 #include <set>
 #include <span>
 
+#include "base/command_line.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -274,9 +275,9 @@ class Writer {
 Result<std::string> encode(const Origin& origin, Document& document) {
   if (document.sessions.size() > 1) {
     return fail(Code::unsupported,
-                cat(origin.file.native(),
-                    " holds one session and already has it: `reprise --store context:",
-                    origin.file.native(), " clear` moves it to the trash"));
+                cat(origin.file.native(), " holds one session and already has it: `",
+                    shell_command({"--store", cat("context:", origin.file.native()), "clear"}),
+                    "` moves it to the trash"));
   }
   return Writer(origin, document).run();
 }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "base/command_line.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/environment.h"
@@ -69,7 +70,7 @@ class OutboxFile final : public Outbox {
   }
 
   std::string where() const override {
-    return cat(path_.native(), "; copy it with: reprise copy spill: '", store_, "'");
+    return cat(path_.native(), "; copy it with: ", shell_command({"copy", "spill:", store_}));
   }
 
  private:

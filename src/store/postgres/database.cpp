@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/command_line.h"
 #include "base/text.h"
 #include "reprise/open_store.h"
 #include "store/call.h"
@@ -83,8 +84,9 @@ Result<std::vector<Rows>> run_unsynced(Connection& connection, const std::vector
 
 // A hint for roles that may use the tables, but neither create nor alter them.
 std::string migration_hint(std::string_view owner_url, std::int64_t version) {
-  return cat(version == 0 ? "there are no tables yet" : "its tables are of an older version",
-             ": their owner runs once: reprise --store '", owner_url, "' store migrate");
+  return cat(
+      version == 0 ? "there are no tables yet" : "its tables are of an older version",
+      ": their owner runs once: ", shell_command({"--store", owner_url, "store", "migrate"}));
 }
 
 // A hint for roles that may not use the tables.

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "base/assert.h"
-#include "base/encode.h"
+#include "base/command_line.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -77,7 +77,8 @@ Error error_of(int code, int os_errno, std::string_view detail, const std::files
     case SQLITE_CORRUPT:
       return error(
           Code::corrupt, "the database is damaged",
-          cat(": run `reprise --store ", shell_word(cat("sqlite:", name)), " verify --repair`"));
+          cat(": run `", shell_command({"--store", cat("sqlite:", name), "verify", "--repair"}),
+              "`"));
     case SQLITE_NOTADB:
       return error(Code::corrupt, "not an SQLite database",
                    ": restore a backup, or choose another file");
