@@ -178,6 +178,8 @@ TEST_F(ToolRoundTest, AnImpossibleCallGetsAnErrorResult) {
       .call("c", "throws", "{}")
       .call("d", "fails", "{}")
       .call("e", "echo", "[1]")
+      .call("f", "echo", R"("{\"a\":1}")")
+      .call("g", "echo", "null")
       .ended();
   provider_.add().text("done").ended();
   ASSERT_TRUE(ask());
@@ -189,6 +191,8 @@ TEST_F(ToolRoundTest, AnImpossibleCallGetsAnErrorResult) {
   EXPECT_NE(sent.find("error c=throws failed: broken"), std::string::npos);
   EXPECT_NE(sent.find("error d=no disk"), std::string::npos);
   EXPECT_NE(sent.find("error e=the input of echo is not a JSON object"), std::string::npos);
+  EXPECT_NE(sent.find("error f=the input of echo is not a JSON object"), std::string::npos);
+  EXPECT_NE(sent.find("error g=the input of echo is not a JSON object"), std::string::npos);
   EXPECT_NE(stored().find(R"(call b"{\"broken")"), std::string::npos);  // preserved as written
 }
 
@@ -218,6 +222,16 @@ TEST_F(ToolRoundTest, NoToolsAtAll) {
   provider_.add().text("done").ended();
   ASSERT_TRUE(ask());
   EXPECT_NE(stored().find("there are no tools"), std::string::npos);
+}
+
+TEST_F(ToolRoundTest, WithoutToolsThereAreTwoRounds) {
+  const ToolRegistry none;
+  options_.tools = &none;
+  provider_.add().call("a", "echo", "").ended();
+  ASSERT_TRUE(ask());
+  EXPECT_EQ(provider_.seen.size(), 3U);  // two rounds, and the answer after them
+  EXPECT_EQ(listener_.results.size(), 2U);
+  EXPECT_FALSE(is_running());
 }
 
 TEST_F(ToolRoundTest, TheRoundsAreLimited) {

@@ -30,7 +30,7 @@ std::optional<std::string> refusal(const ConversationOptions& options, const Too
   if (options.tools == nullptr || options.tools->find(call.name) == nullptr) {
     return cat("unknown tool \"", call.name, "\"; ", known_tools(options.tools));
   }
-  if (!runnable_input(call.input)) {
+  if (!is_object(call.input)) {  // what is shown to the user is what runs
     return cat("the input of ", call.name, " is not a JSON object");
   }
   if (options.approver && options.approver(call) == Approval::deny) {
@@ -65,7 +65,7 @@ class Pool {
        const std::vector<const ToolUseBlock*>& calls)
       : state_(std::make_shared<State>(context)) {
     for (const ToolUseBlock* const call : calls) {
-      state_->calls.push_back({call, *tools.find(call->name), input_object(call->input)});
+      state_->calls.push_back({call, *tools.find(call->name), call->input});
     }
     const std::size_t count = std::min(kToolsAtOnce, calls.size());
     state_->workers = count;

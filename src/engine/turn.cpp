@@ -125,6 +125,12 @@ bool Turn::repeats_after_pause(Message& answer, int& pauses) {
   return false;
 }
 
+// A model that calls tools although there are none is told so once.
+int Turn::rounds_max() const {
+  const bool has_tools = options_.tools != nullptr && !options_.tools->empty();
+  return has_tools ? options_.tool_rounds_max : std::min(options_.tool_rounds_max, 1);
+}
+
 Result<Outcome> Turn::run_rounds() {
   int pauses = 0;
   for (int round = 0;; ++round) {
@@ -144,8 +150,7 @@ Result<Outcome> Turn::run_rounds() {
     const auto calls = streamed ? calls_of(*unstored_) : std::vector<ToolUseBlock>();
     const bool continues_paused = reply.reason() == StopReason::paused && calls.empty() &&
                                   repeats_after_pause(*unstored_, pauses);
-    const bool has_next_round =
-        continues_paused || (!calls.empty() && round <= options_.tool_rounds_max);
+    const bool has_next_round = continues_paused || (!calls.empty() && round <= rounds_max());
     const Message& answer = store_answer(has_next_round);
     REPRISE_TRY(record_.check_lease());
     if (!streamed) {
@@ -157,7 +162,7 @@ Result<Outcome> Turn::run_rounds() {
     if (continues_paused) {
       --round;  // rounds of the provider's own tools do not count
     } else {
-      run_calls(calls, round == options_.tool_rounds_max);
+      run_calls(calls, round == rounds_max());
     }
     REPRISE_TRY(record_.check_lease());
     if (stop_.stop_requested()) {

@@ -29,6 +29,7 @@ class Turn {
   Result<Outcome> run(TurnStart start, std::stop_token stop);
 
  private:
+  int rounds_max() const;
   Result<Outcome> run_rounds();
   bool repeats_after_pause(Message& answer, int& pauses);
   void abandon();

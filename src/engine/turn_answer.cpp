@@ -123,8 +123,10 @@ void Turn::run_calls(const std::vector<ToolUseBlock>& calls, bool refuse) {
     });
     return;
   }
-  const std::string reason = cat("the limit of ", options_.tool_rounds_max,
-                                 " tool rounds is reached: answer with what is known");
+  const std::string reason = rounds_max() < options_.tool_rounds_max
+                                 ? "there are no tools: answer with what is known"
+                                 : cat("the limit of ", rounds_max(),
+                                       " tool rounds is reached: answer with what is known");
   observer_.on_warning(reason);
   for (const ToolUseBlock& call : calls) {
     sink(call, error_result(call, reason));

@@ -1,5 +1,7 @@
 // Reads responses of Anthropic's Messages API.
 
+#include <set>
+
 #include "base/json_scan.h"
 #include "base/json_view.h"
 #include "provider/codec.h"
@@ -37,9 +39,12 @@ class AnthropicReader final : public ReplyReader {
     const JsonView json(data);
     REPRISE_ASSIGN(const std::string type, type_of_event(name, data));
     if (type == "message_start") {
+      if (std::exchange(started_, true)) {
+        return second_answer();
+      }
       begin(json["message"]);
     } else if (type == "content_block_start") {
-      begin_block(json["index"].count(), json["content_block"]);
+      return begin_block(json["index"].count(), json["content_block"]);
     } else if (type == "content_block_delta") {
       read_delta(json["index"].count(), json["delta"]);
     } else if (type == "content_block_stop") {
@@ -61,7 +66,7 @@ class AnthropicReader final : public ReplyReader {
     begin(message);
     std::int64_t index = 0;
     message["content"].each([&](JsonView block) {
-      begin_block(index, block);
+      (void)begin_block(index, block);  // each index is new
       end_block(index++);
     });
     read_stop_reason(message["stop_reason"]);
@@ -116,7 +121,7 @@ class AnthropicReader final : public ReplyReader {
   }
 
   // The block of a whole response contains its content; in a stream it is still empty.
-  void begin_block(std::int64_t index, JsonView block) {
+  Result<> begin_block(std::int64_t index, JsonView block) {
     const std::string type = block["type"].text();
     if (type == "text") {
       kind_ = Kind::text;
@@ -126,6 +131,9 @@ class AnthropicReader final : public ReplyReader {
       out_.thinking(block["thinking"].raw());
       signature_ = block["signature"].text();
     } else if (type == "tool_use") {
+      if (!calls_.insert(index).second) {
+        return second_answer();
+      }
       kind_ = Kind::tool;
       out_.tool(index, block["id"].text(), block["name"].text());
       input_ = block["input"].raw();
@@ -134,6 +142,7 @@ class AnthropicReader final : public ReplyReader {
       raw_ = block.raw();
       raw_input_.clear();
     }
+    return {};
   }
 
   void read_delta(std::int64_t index, JsonView delta) {
@@ -196,6 +205,8 @@ class AnthropicReader final : public ReplyReader {
   Usage usage_;
   std::int64_t uncached_ = 0;  // input tokens not from the cache
   std::string stop_reason_;
+  std::set<std::int64_t> calls_;  // indexes of tool calls
+  bool started_ = false;
   bool stopped_ = false;
   bool done_ = false;
 };

@@ -167,6 +167,9 @@ class ChatReader final : public ReplyReader {
     if (out_.response_id().empty() || out_.model().empty()) {
       out_.started(id.text(), model.text());
     }
+    if (has_elements(choices) && is_of_another_answer(id.text())) {
+      return second_answer();
+    }
     if (usage) {
       usage_ = usage_of(usage);
     }
@@ -177,6 +180,15 @@ class ChatReader final : public ReplyReader {
       }
     });
     return {};
+  }
+
+  // Some servers name each chunk anew; others do not change the id within an answer.
+  bool is_of_another_answer(std::string_view id) {
+    if (id.empty() || id == out_.response_id()) {
+      chunks_named_ += id.empty() ? 0 : 1;
+      return false;
+    }
+    return chunks_named_ > 1;
   }
 
   void read_choice(JsonView choice) {
@@ -271,6 +283,7 @@ class ChatReader final : public ReplyReader {
   std::int64_t next_key_ = 0;
   std::optional<Usage> usage_;
   std::optional<std::string> finish_;
+  int chunks_named_ = 0;  // with the answer's id
   bool answered_ = false;
   bool refused_ = false;
   bool done_ = false;

@@ -14,6 +14,11 @@
 
 namespace reprise::provider {
 
+// Two answers that a gateway joined are not one: nothing of it may be run.
+inline std::unexpected<Error> second_answer() {
+  return fail(Code::io, "another answer begins within this one");
+}
+
 // Reads one response and writes it to a ReplyWriter.
 class ReplyReader {
  public:

@@ -1,7 +1,9 @@
 // Reads responses of OpenAI's Responses API.
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "base/json_view.h"
 #include "provider/codec.h"
@@ -36,11 +38,16 @@ class ResponsesReader final : public ReplyReader {
     }
     const JsonView json(data);
     REPRISE_ASSIGN(const std::string type, type_of_event(name, data));
+    if (type == "response.created" && std::exchange(created_, true)) {
+      return second_answer();
+    }
     if (type == "response.created" || type == "response.in_progress") {
       begin(json["response"]);
     } else if (type == "response.completed" || type == "response.incomplete" ||
                type == "response.failed") {
       return end(json["response"]);
+    } else if (type == "response.output_item.added") {
+      return add_item(json["output_index"].count(), json["item"]);
     } else {
       read_piece(type, json);
     }
@@ -56,7 +63,8 @@ class ResponsesReader final : public ReplyReader {
   bool complete() const override { return done_; }
   bool done() const override { return done_; }
   std::int64_t bytes_buffered() const override {
-    return kItemBytes * static_cast<std::int64_t>(streamed_.size() + finished_.size());
+    return kItemBytes *
+           static_cast<std::int64_t>(streamed_.size() + finished_.size() + added_.size());
   }
 
   void finish(std::string_view request_id) override {
@@ -101,8 +109,6 @@ class ResponsesReader final : public ReplyReader {
       out_.thinking(delta);
     } else if (type == "response.reasoning_summary_part.added") {
       separate_summary(json);
-    } else if (type == "response.output_item.added") {
-      begin_item(index, json["item"]);
     } else if (type == "response.function_call_arguments.delta") {
       streamed_.insert(index);
       out_.tool_input(index, delta);
@@ -116,6 +122,16 @@ class ResponsesReader final : public ReplyReader {
     if (json["summary_index"].count() > 0) {
       out_.thinking(R"("\n\n")");
     }
+  }
+
+  // Another call in the place of an earlier one belongs to another answer.
+  Result<> add_item(std::int64_t index, JsonView item) {
+    const auto [entry, is_new] = added_.try_emplace(index, item["call_id"].text());
+    if (!is_new && entry->second != item["call_id"].text()) {
+      return second_answer();
+    }
+    begin_item(index, item);
+    return {};
   }
 
   void begin_item(std::int64_t index, JsonView item) {
@@ -210,6 +226,8 @@ class ResponsesReader final : public ReplyReader {
   std::set<std::int64_t> finished_;  // items that are done
   std::optional<Usage> usage_;
   std::string incomplete_;
+  std::map<std::int64_t, std::string> added_;  // items that have begun: their call ids
+  bool created_ = false;
   bool refused_ = false;
   bool done_ = false;
 };

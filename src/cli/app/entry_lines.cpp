@@ -9,6 +9,7 @@
 #include "cli/app/entry.h"
 #include "cli/markdown/markdown.h"
 #include "cli/markdown/style.h"
+#include "cli/output/tool_text.h"
 #include "cli/settings/time_value.h"
 
 namespace reprise::cli::app {
@@ -126,7 +127,7 @@ std::vector<Line> tool_lines(const Entry& entry, std::size_t width, bool unfolde
     append(head, cat(" (", count, " lines)"), kDim);
   }
   if (!unfolded) {
-    append(head, cat(" ", single_line(entry.input)), kDim);
+    append(head, cat(" ", tool_input_line(entry.input, width)), kDim);
     return {truncated_to(std::move(head), width)};
   }
   std::vector<Line> lines{truncated_to(std::move(head), width)};

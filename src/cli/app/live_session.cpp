@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "cli/app/event_queue.h"
+#include "cli/output/tool_text.h"
 #include "cli/repl/chat_session.h"
 #include "cli/session/tool_consent.h"
 #include "cli/settings/program_config.h"
@@ -119,8 +120,9 @@ Approver LiveSession::approver() {
       std::unique_lock lock(mutex_);
       const std::stop_token stop = stop_.get_token();
       lock.unlock();
-      return parts_.consents.ask(parts_.tab, cat("Run ", use.name, " ", use.input.text(), "?"),
-                                 stop);
+      return parts_.consents.ask(
+          parts_.tab,
+          cat("Run ", use.name, " ", tool_input_line(use.input.text(), kInputAsked), "?"), stop);
     });
     if (!answer.remembered) {
       parts_.events.post(

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
+#include "cli/output/tool_text.h"
 #include "model/json_fields.h"
 
 namespace reprise::cli {
@@ -88,7 +89,8 @@ void TextAnswer::finish() {
 
 void TextAnswer::on_tool_call(const ToolUseBlock& call) {
   finish();
-  context_.console().notice(cat("tool ", call.name, " ", excerpt(call.input.text(), kInputShown)));
+  context_.console().notice(
+      cat("tool ", call.name, " ", tool_input_line(call.input.text(), kInputShown)));
 }
 
 void TextAnswer::on_tool_result(const ToolResultBlock& result) {

@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "base/lock_file.h"
 #include "base/text.h"
+#include "cli/output/tool_text.h"
 #include "cli/settings/config.h"
 #include "cli/settings/program_config.h"
 
@@ -164,7 +165,8 @@ Approver ask_for_consent(Context& context, ToolConsents& consents, const Interru
         return Choice::no;
       }
       return context.console().ask_choice(
-          cat("run ", tool_use.name, " ", tool_use.input.text(), "?"), interrupts.token());
+          cat("run ", tool_use.name, " ", tool_input_line(tool_use.input.text(), kInputAsked), "?"),
+          interrupts.token());
     });
     if (!answer.remembered) {
       context.console().warn(
