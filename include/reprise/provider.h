@@ -131,9 +131,11 @@ struct ParameterLeftOut {
   std::string parameter;  // its name in the protocol
   Error error;
 };
-using StreamEvent =
-    std::variant<TextDelta, ThinkingDelta, ThinkingSignature, ToolUseBegin, ToolInputDelta,
-                 RawBlock, ReplyStarted, UsageReport, ReplyEnded, Retrying, ParameterLeftOut>;
+// At the end: the answer repeated a key of its request, which was replaced by "***".
+struct KeyMasked {};
+using StreamEvent = std::variant<TextDelta, ThinkingDelta, ThinkingSignature, ToolUseBegin,
+                                 ToolInputDelta, RawBlock, ReplyStarted, UsageReport, ReplyEnded,
+                                 Retrying, ParameterLeftOut, KeyMasked>;
 
 // Views in the event are valid during the call only. An exception of the sink ends the request and
 // propagates to the caller of stream().

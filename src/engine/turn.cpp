@@ -304,6 +304,8 @@ void Turn::on_event(const StreamEvent& event) {
     observer_.on_warning(waiting_line(*retry));
   } else if (const auto* left_out = std::get_if<ParameterLeftOut>(&event); left_out != nullptr) {
     observer_.on_warning(cat(left_out->parameter, " is left out: ", left_out->error.message));
+  } else if (std::holds_alternative<KeyMasked>(event)) {
+    observer_.on_warning("the answer repeats the key of the request, which is replaced by ***");
   }
 }
 

@@ -223,7 +223,7 @@ class HttpProvider final : public Provider {
     Answer answer(*reader, out, options_.answer_bytes_max);
     Result<> done = dependencies_.transport->send(sent, answer, stop);
     auto failure = failure_of(request, {out, *reader, answer}, std::move(done));
-    masked.finish();
+    masked.end();
     return failure;
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <type_traits>
 
 #include "base/http.h"
@@ -19,6 +20,16 @@ constexpr std::string_view kMask = "***";
 Secrets long_enough(Secrets secrets) {
   std::erase_if(secrets, [](const std::string& secret) { return secret.size() < kKeyBytesMin; });
   return secrets;
+}
+
+// Secrets that may be masked in a model's words.
+Secrets telling(Secrets secrets) {
+  std::erase_if(secrets, [](const std::string& secret) { return !is_telling(secret); });
+  return secrets;
+}
+
+std::size_t count_distinct(std::string_view text) {
+  return std::set<char>(text.begin(), text.end()).size();
 }
 
 // A byte of a text, or an escape in JSON.
@@ -74,7 +85,8 @@ Match match_any(std::string_view text, const Secrets& secrets, TextForm form) {
 
 // Masks `text` and removes it, except for a tail that may be the start of a secret if `more`
 // follows.
-std::string extract_masked(std::string& text, const Secrets& secrets, TextForm form, bool more) {
+std::string extract_masked(std::string& text, const Secrets& secrets, TextForm form, bool more,
+                           bool* has_masked = nullptr) {
   std::string out;
   std::size_t at = 0;
   while (at < text.size()) {
@@ -86,6 +98,9 @@ std::string extract_masked(std::string& text, const Secrets& secrets, TextForm f
     }
     const std::size_t bytes = match.bytes > 0 ? match.bytes : unit == 0 ? rest.size() : unit;
     out += match.bytes > 0 ? kMask : rest.substr(0, bytes);
+    if (match.bytes > 0 && has_masked != nullptr) {
+      *has_masked = true;
+    }
     at += bytes;
   }
   text.erase(0, at);
@@ -169,6 +184,33 @@ std::string masked(std::string_view text, const Secrets& secrets, TextForm form)
   return extract_masked(remaining, long_enough(secrets), form, false);
 }
 
+bool is_telling(std::string_view secret) {
+  static constexpr std::string_view kPrefixes[] = {
+      "sk-", "sk_",  "gsk_", "xai-", "AIza", "hf_",         "pplx-", "nvapi-",
+      "r8_", "csk-", "fw_",  "tgp_", "ghp_", "github_pat_", "glpat-"};
+  // Words of the placeholders that servers without keys and their documentation name.
+  static constexpr std::string_view kPlaceholders[] = {
+      "no-key", "nokey",       "no-api-key",   "not-needed",   "notneeded", "not-required",
+      "unused", "dummy",       "your-api-key", "your_api_key", "your-key",  "change-me",
+      "xxxx",   "placeholder", "changeme",     "lm-studio",    "lmstudio",  "ollama"};
+  constexpr std::size_t kBytesMin = 20;
+  constexpr std::size_t kDistinctMin = 10;
+  constexpr std::size_t kDistinctMinWithPrefix = 6;  // after the prefix, and a digit: not "sk-1234"
+  const std::string lower = ascii_lower(secret);
+  if (std::ranges::any_of(kPlaceholders,
+                          [&](std::string_view word) { return lower.contains(word); })) {
+    return false;
+  }
+  for (const std::string_view prefix : kPrefixes) {
+    if (secret.starts_with(prefix)) {
+      const std::string_view rest = secret.substr(prefix.size());
+      return count_distinct(rest) >= kDistinctMinWithPrefix &&
+             std::ranges::any_of(rest, is_ascii_digit);
+    }
+  }
+  return secret.size() >= kBytesMin && count_distinct(secret) >= kDistinctMin;
+}
+
 bool header_holds_no_secret(std::string_view name) {
   constexpr std::string_view kNames[] = {
       "anthropic-beta", "anthropic-version", "openai-beta", "openai-organization",
@@ -206,16 +248,16 @@ Secrets secrets_of(const ProviderOptions& options) {
 
 std::string SecretMask::feed(std::string_view piece) {
   pending_.append(piece);
-  return extract_masked(pending_, secrets_, form_, true);
+  return extract_masked(pending_, secrets_, form_, true, &has_masked_);
 }
 
 std::string SecretMask::finish() {
-  return extract_masked(pending_, secrets_, form_, false);
+  return extract_masked(pending_, secrets_, form_, false, &has_masked_);
 }
 
 MaskedSink::MaskedSink(const StreamSink& sink, Secrets secrets)
     : sink_(sink),
-      secrets_(long_enough(std::move(secrets))),
+      secrets_(telling(std::move(secrets))),
       texts_(secrets_),
       inputs_(secrets_, TextForm::json) {}
 
@@ -243,6 +285,18 @@ void MaskedSink::finish() {
     emit((kind_ == Kind::input ? inputs_ : texts_).finish());
     kind_ = Kind::none;
   }
+}
+
+void MaskedSink::end() {
+  finish();
+  if (has_masked_ || texts_.has_masked() || inputs_.has_masked()) {
+    sink_(KeyMasked{});
+  }
+}
+
+std::string MaskedSink::mask(std::string_view text, TextForm form) {
+  std::string remaining(text);
+  return extract_masked(remaining, secrets_, form, false, &has_masked_);
 }
 
 void MaskedSink::feed(Kind kind, std::string_view piece) {
@@ -282,7 +336,7 @@ void MaskedSink::add(const ToolUseBegin& event) {
 void MaskedSink::add(const RawBlock& event) {
   // A key of digits may be part of a number: such a block is invalid JSON after masking, and is
   // dropped.
-  if (auto block = RawJson::parse(masked(event.json.text(), secrets_, TextForm::json)); block) {
+  if (auto block = RawJson::parse(mask(event.json.text(), TextForm::json)); block) {
     sink_(RawBlock{*std::move(block)});
   }
 }

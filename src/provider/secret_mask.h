@@ -2,7 +2,8 @@
 
 // Masks the secrets of a request (the key, and those in headers, in the URL and in extra members)
 // that a server echoes, before anything is stored or displayed, even if they are split between
-// pieces or escaped.
+// pieces or escaped. Errors and headers have none of them; a model's words are changed only where
+// they are a key beyond doubt.
 
 #include "reprise/provider.h"
 
@@ -19,6 +20,10 @@ using Secrets = std::vector<std::string>;
 enum class TextForm : std::uint8_t { plain, json };
 // For secrets of at least kKeyBytesMin.
 std::string masked(std::string_view text, const Secrets& secrets, TextForm form = TextForm::plain);
+
+// Whether a text that equals it cannot be anything else: it begins like the keys of a well-known
+// service or is long and random, and is no placeholder ("not-needed").
+bool is_telling(std::string_view secret);
 
 // All secrets in the options, of any length.
 Secrets secrets_of(const ProviderOptions& options);
@@ -41,22 +46,27 @@ class SecretMask {
       : secrets_(std::move(secrets)), form_(form) {}
   std::string feed(std::string_view piece);
   std::string finish();  // the held-back text, which is not a secret
+  bool has_masked() const { return has_masked_; }
 
  private:
   Secrets secrets_;
   TextForm form_;
   std::string pending_;
+  bool has_masked_ = false;
 };
 
-// A sink decorator that masks the secrets in all text of the server.
+// A sink decorator that masks the telling ones among the secrets in all text of the server, and
+// reports it at the end.
 class MaskedSink {
  public:
   // `sink` must outlive this.
   MaskedSink(const StreamSink& sink, Secrets secrets);
 
   void operator()(const StreamEvent& event);
-  // Call after the last event.
+  // Emits the text that was held back.
   void finish();
+  // Call after the last event.
+  void end();
 
  private:
   enum class Kind : std::uint8_t { none, text, thinking, signature, input };
@@ -64,7 +74,7 @@ class MaskedSink {
   void feed(Kind kind, std::string_view piece);
   void emit(std::string_view text);
   bool masks() const { return !secrets_.empty(); }
-  std::string mask(std::string_view text) const { return masked(text, secrets_); }
+  std::string mask(std::string_view text, TextForm form = TextForm::plain);
 
   void add(const TextDelta& event) { feed(Kind::text, event.text); }
   void add(const ThinkingDelta& event) { feed(Kind::thinking, event.text); }
@@ -77,12 +87,14 @@ class MaskedSink {
   void add(const ReplyEnded& event) { sink_(event); }
   void add(const Retrying& event) { sink_(event); }
   void add(const ParameterLeftOut& event) { sink_(event); }
+  void add(const KeyMasked& event) { sink_(event); }
 
   const StreamSink& sink_;
-  Secrets secrets_;  // of sufficient length
+  Secrets secrets_;  // the telling ones
   SecretMask texts_;
   SecretMask inputs_;
   Kind kind_ = Kind::none;
+  bool has_masked_ = false;
 };
 
 }  // namespace reprise::provider

@@ -67,11 +67,11 @@ TEST(MaskedSink, MasksTheSecretsOfHeadersInAnAnswer) {
   const std::string body =
       R"(data: {"id":"x","model":"m","choices":[{"delta":{"content":"you sent gateway-"}}]})"
       "\n\n"
-      R"(data: {"choices":[{"delta":{"content":"secret, token-12345 and beta-2026"}}]})"
+      R"(data: {"choices":[{"delta":{"content":"9f8e7d6c5b4a, sk-token-12345 and beta-2026"}}]})"
       "\n\ndata: [DONE]\n\n";
   ProviderFixture bench(make_openai_chat("http://model.test/v1"), {{.body = body}},
-                        {.headers = {{"X-Gateway", "gateway-secret"},
-                                     {"Authorization", "Bearer token-12345"},
+                        {.headers = {{"X-Gateway", "gateway-9f8e7d6c5b4a"},
+                                     {"Authorization", "Bearer sk-token-12345"},
                                      {"OpenAI-Beta", "beta-2026"}}});
   (void)bench.ask();
   std::string text;
@@ -112,7 +112,8 @@ TEST(MaskedSink, MasksTheKeyInAllPartsOfAChatAnswer) {
   const auto lines = answered(make_openai_chat("http://model.test/v1"), body, kKey,
                               {{"x-request-id", "req-sk-secret-1234"}});
   EXPECT_THAT(lines, testing::Each(Not(HasSubstr("secret"))));
-  ASSERT_EQ(lines.size(), 8U);
+  ASSERT_EQ(lines.size(), 9U);
+  EXPECT_EQ(lines.back(), "a key is masked");
   EXPECT_THAT(std::vector(lines.begin(), lines.begin() + 6),
               ElementsAre("started x-***: m-***", "thinking: is ***?",
                           "signature: reasoning_content@model.test", "text: yes: *** and sk-",
@@ -155,12 +156,31 @@ TEST(MaskedSink, EmitsAHeldBackPrefixWhenTheAnswerIsTruncated) {
   EXPECT_THAT(bench.lines(), testing::Contains("text: so sk-se"));
 }
 
-TEST(MaskedSink, DoesNotMaskShortKeys) {
-  const std::string body =
-      "data: {\"choices\":[{\"delta\":{\"content\":\"ask ollama\"},"
-      "\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
-  EXPECT_THAT(answered(make_openai_chat("http://model.test/v1"), body, "ollama"),
-              testing::Contains("text: ask ollama"));
+TEST(MaskedSink, DoesNotChangeWordsThatAreAKeyByChance) {
+  for (const std::string key :
+       {"ollama", "lm-studio", "not-needed", "sk-no-key-required", "sk-1234", "sk-anything",
+        "sk-xxxxxxxx1234567890", "EMPTY", "secret-token", "aaaabbbbccccddddeeeeffff1111"}) {
+    const std::string body =
+        cat(R"(data: {"choices":[{"delta":{"content":"start )", key,
+            R"( again","tool_calls":[{"index":0,"id":"c","function":{"name":"f",)",
+            R"("arguments":"{\"k\":\")", key, R"(\"}"}}]},)", R"("finish_reason":"tool_calls"}]})",
+            "\n\ndata: [DONE]\n\n");
+    const auto lines = answered(make_openai_chat("http://model.test/v1"), body, key);
+    EXPECT_THAT(lines, testing::Contains(cat("text: start ", key, " again")));
+    EXPECT_THAT(lines, testing::Contains(cat(R"(input: {"k":")", key, R"("})")));
+    EXPECT_THAT(lines, testing::Each(Not(HasSubstr("masked"))));
+  }
+}
+
+TEST(MaskedSink, AKeyIsToldByItsPrefixOrByItsLength) {
+  for (const std::string_view key :
+       {"sk-ant-api03-Zx9", "gsk_1a2b3c4d5e", "AIzaSyA1b2C3d4", "q8Rz51LmNt07VwXy2KpB"}) {
+    EXPECT_TRUE(is_telling(key)) << key;
+  }
+  for (const std::string_view key :
+       {"", "sk-", "sk-local", "gateway-secret", "your-api-key-goes-here-1234567890"}) {
+    EXPECT_FALSE(is_telling(key)) << key;
+  }
 }
 
 }  // namespace

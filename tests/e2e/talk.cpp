@@ -40,6 +40,7 @@ class Gatherer {
   void operator()(const ReplyEnded& event) { reply_.ended = event.reason; }
   void operator()(const Retrying& event) { reply_.retries.push_back(event); }
   void operator()(const ParameterLeftOut& /*event*/) {}  // only for display
+  void operator()(const KeyMasked& /*event*/) {}
 
   void end_call() {
     if (!std::exchange(in_call_, false)) {

@@ -165,6 +165,7 @@ class EventLog {
   void add(const ParameterLeftOut& event) {
     lines_.push_back(cat("without ", event.parameter, ": ", event.error.message));
   }
+  void add(const KeyMasked& /*event*/) { lines_.emplace_back("a key is masked"); }
   void add(const Retrying& event) {
     lines_.push_back(cat("retry ", event.next_attempt, "/", event.attempts_max, " after ",
                          event.pause.count(), ", ", event.reason, ": ", event.error.message));
