@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <regex>
 #include <string>
 #include <thread>
@@ -13,6 +14,9 @@
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
+#include "reprise/server_status.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/url.h"
 #include "support/build.h"
 #include "support/must.h"
 
@@ -78,6 +82,61 @@ TEST_F(PostgresWalls, ARoleSeesAndWritesItsOwnTenantOnly) {
   EXPECT_FALSE(other_tenant->create(session("mine")));
   EXPECT_EQ(must(read_all(*own, session_id("s"))).size(), 2U);
   EXPECT_EQ(must(own->list({})).sessions.size(), 1U);
+}
+
+TEST(PostgresUses, ARoleThatMayCreateNothingUsesTheStore) {
+  const std::string url = new_database();
+  const std::string role = cat("uses", url.substr(url.rfind('/') + 2, 12));
+  must(migrate_store(url));
+  run(url, cat("CREATE ROLE ", role, " LOGIN"));
+  run(url, "REVOKE ALL ON SCHEMA public FROM public");
+  run(url, std::regex_replace(script("<!-- uses -->"), std::regex("\\bwriter\\b"), role));
+  std::string plain = url;
+  plain.replace(plain.find("reprise@"), 7, role);
+  const auto store = must(open_store(plain));
+  must(store->create(session("s")));
+  must(store->append(session_id("s"), messages(2), {}));
+  WordIndex* const words = store->capabilities().word_index;
+  ASSERT_NE(words, nullptr);
+  EXPECT_EQ(must(count_unindexed(plain, {})).front().messages, 2);
+  EXPECT_EQ(found_after_indexing(*words), 2U);
+  EXPECT_EQ(must(count_unindexed(plain, {})).front().messages, 0);
+  EXPECT_TRUE(must(find_blockers(plain)).empty());
+  std::vector<std::string> steps;
+  must(migrate_store(plain, {}, {.dry_run = true, .on_step = [&](std::string_view step) {
+                                   steps.emplace_back(step);
+                                 }}));
+  EXPECT_EQ(steps, std::vector<std::string>());
+  must(store->capabilities().trash->trash(session_id("s"), Time{}));
+  must(store->capabilities().trash->purge(session_id("s")));
+}
+
+// Whoever keeps others waiting is named.
+TEST(PostgresStatus, NamesTheTransactionThatOthersWaitFor) {
+  const std::string url = new_database();
+  const auto store = must(open_store(url));
+  must(store->create(session("s")));
+  EXPECT_TRUE(must(find_blockers(url)).empty());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  const auto holder =
+      must(postgres::Connection::open(must(postgres::parse_url(url)).servers.front(), deadline));
+  holder->set_deadline(deadline);
+  must(holder->run({{"BEGIN"}, {"LOCK TABLE reprise_heads"}}));
+  std::atomic<bool> is_found = false;
+  std::jthread waiter([&] {
+    while (!is_found) {
+      (void)store->list({});
+    }
+  });
+  std::vector<StoreBlocker> blockers;
+  while (blockers.empty()) {
+    blockers = must(find_blockers(url));
+  }
+  is_found = true;
+  must(holder->run_one({"ROLLBACK"}));
+  ASSERT_EQ(blockers.size(), 1U);
+  EXPECT_EQ(blockers.front().table, "reprise_heads");
+  EXPECT_EQ(blockers.front().waiting, 1);
 }
 
 // A session is then found by its short id, and words by theirs, without reading all of the tenant.

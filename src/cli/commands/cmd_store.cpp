@@ -4,10 +4,13 @@
 #include "base/json_write.h"
 #include "choice/settings.h"
 #include "cli/commands/command.h"
+#include "cli/commands/store_status.h"
+#include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
 #include "cli/settings/time_value.h"
 #include "reprise/capabilities.h"
 #include "reprise/sessions.h"
+#include "search/document.h"
 #include "session/outbox.h"
 
 namespace reprise::cli {
@@ -21,25 +24,29 @@ class StoreCommand final : public Command {
     return {.options = {{"--dry-run", "", "with migrate: show what would be done, without doing it",
                          &dry_run_},
                         {"--all-tenants", "",
-                         "with sweep: all tenants, not only the one in the store's URL",
+                         "with sweep, index and status: all tenants, not only the one in the "
+                         "store's URL",
                          &all_tenants_}},
-            .arguments = {{"ACTION", "migrate or sweep", &action_, true, {"migrate", "sweep"}}}};
+            .arguments = {{"ACTION",
+                           "migrate, sweep, index or status",
+                           &action_,
+                           true,
+                           {"migrate", "sweep", "index", "status"}}}};
   }
 
   Result<Exit> run(Context& context) override {
     if (action_ == "migrate") {
       return all_tenants_
-                 ? context.console().usage_error("--all-tenants can only be used with sweep")
+                 ? context.console().usage_error("--all-tenants cannot be used with migrate")
                  : migrate(context);
-    }
-    if (action_ != "sweep") {
-      return context.console().usage_error(
-          cat("unknown action '", action_.value_or(""), "'; use migrate or sweep"));
     }
     if (dry_run_) {
       return context.console().usage_error("--dry-run can only be used with migrate");
     }
-    return sweep(context);
+    REPRISE_TRY(require_server(context));
+    return action_ == "sweep"   ? sweep(context)
+           : action_ == "index" ? index(context)
+                                : show_store_status(context, all_tenants_);
   }
 
  private:
@@ -50,7 +57,10 @@ class StoreCommand final : public Command {
                               {.dry_run = dry_run_, .on_step = [&](std::string_view step) {
                                  steps.emplace_back(step);
                                  if (!context.globals().json) {
+                                   // Whoever watches a log sees a step when it begins. A failure
+                                   // is reported at the end.
                                    context.console().out().write(cat(step, "\n"));
+                                   (void)context.console().out().flush();
                                  }
                                }}));
     if (context.globals().json) {
@@ -76,7 +86,92 @@ class StoreCommand final : public Command {
     context.console().print_json(out);
   }
 
+  Result<> require_server(Context& context) const {
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+    if (is_on_a_server(context.config().store_url(*settings))) {
+      return {};
+    }
+    return fail(Code::unsupported, cat(action_.value_or(""),
+                                       " works only on a PostgreSQL store; name one with --store ",
+                                       "postgres://HOST/DATABASE"));
+  }
+
+  // Calls `work` with the store of each tenant: of all, or of the one in the store's URL.
+  template <class Work>
+  Result<> for_each_tenant(Context& context, const Work& work) const {
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+    if (!all_tenants_) {
+      return work(*store);
+    }
+    Tenants& tenants = *store->capabilities().tenants;
+    REPRISE_ASSIGN(const auto names, tenants.names());
+    for (const std::string& name : names) {
+      REPRISE_ASSIGN(const auto tenant, tenants.of(name));
+      if (auto result = work(*tenant); !result) {
+        return fail_with_context(cat("tenant ", name), std::move(result).error());
+      }
+    }
+    return {};
+  }
+
+  struct Indexed {
+    std::int64_t tenants = 0;
+    std::int64_t elsewhere = 0;  // tenants that another process indexes, or that have no index
+  };
+
+  // Whoever watches a log sees how far it is.
+  static Result<> index_tenant(Context& context, Store& store, Indexed& indexed) {
+    ++indexed.tenants;
+    WordIndex* const words = store.capabilities().word_index;
+    if (words == nullptr) {
+      ++indexed.elsewhere;
+      return {};
+    }
+    constexpr std::chrono::seconds kLogPause{10};
+    auto logged = std::chrono::steady_clock::now();
+    const std::stop_token stop = interrupt_token();
+    const auto on_progress = [&](std::int64_t messages, std::int64_t total) {
+      context.console().progress({"indexing", messages, total});
+      if (const auto now = std::chrono::steady_clock::now(); now - logged >= kLogPause) {
+        logged = now;
+        context.console().notice(cat("indexed ", messages, " of about ", total, " messages"));
+      }
+      return stop.stop_requested() ? Flow::stop : Flow::proceed;
+    };
+    auto is_done = words->index_words(search::entry_of, on_progress);
+    context.console().end_progress();
+    REPRISE_TRY(is_done);
+    if (stop.stop_requested()) {
+      return fail(Code::cancelled, "stopped; what was indexed remains");
+    }
+    indexed.elsewhere += *is_done ? 0 : 1;
+    return {};
+  }
+
+  Result<Exit> index(Context& context) const {
+    const Interrupts interrupts;
+    Indexed indexed;
+    REPRISE_TRY(for_each_tenant(
+        context, [&](Store& store) { return index_tenant(context, store, indexed); }));
+    if (context.globals().json) {
+      std::string out;
+      json::ObjectWriter(out)
+          .field("tenants", indexed.tenants)
+          .field("elsewhere", indexed.elsewhere)
+          .close();
+      context.console().print_json(out);
+    }
+    context.console().notice(
+        indexed.elsewhere == 0
+            ? cat("the words of ", counted(indexed.tenants, "tenant"), " are indexed")
+            : cat("not indexed: ", indexed.elsewhere, " of ", counted(indexed.tenants, "tenant"),
+                  "; another process does it, or this role may not: see `",
+                  context.config().program(), " store status`"));
+    return Exit::success;
+  }
+
   struct Swept {
+    Indexed indexed;
     std::int64_t tenants = 0;
     std::int64_t trashed = 0;
     std::int64_t forgotten = 0;
@@ -89,6 +184,7 @@ class StoreCommand final : public Command {
                    store.capabilities().tenants->forget_operations(kOperationsAge));
     ++swept.tenants;
     swept.forgotten += forgotten;
+    REPRISE_TRY(index_tenant(context, store, swept.indexed));
     if (!settings.retention || swept.clock_jumped) {
       return {};
     }
@@ -103,25 +199,10 @@ class StoreCommand final : public Command {
 
   Result<Exit> sweep(Context& context) const {
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
-    if (!is_on_a_server(context.config().store_url(*settings))) {
-      return fail(Code::unsupported,
-                  "sweep works only on a PostgreSQL store; name one with --store "
-                  "postgres://HOST/DATABASE");
-    }
-    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+    const Interrupts interrupts;
     Swept swept;
-    if (all_tenants_) {
-      Tenants& tenants = *store->capabilities().tenants;
-      REPRISE_ASSIGN(const auto names, tenants.names());
-      for (const std::string& name : names) {
-        REPRISE_ASSIGN(const auto tenant, tenants.of(name));
-        if (auto result = sweep_tenant(context, *tenant, *settings, swept); !result) {
-          return fail_with_context(cat("tenant ", name), std::move(result).error());
-        }
-      }
-    } else {
-      REPRISE_TRY(sweep_tenant(context, *store, *settings, swept));
-    }
+    REPRISE_TRY(for_each_tenant(
+        context, [&](Store& store) { return sweep_tenant(context, store, *settings, swept); }));
     report(context, *settings, swept);
     return Exit::success;
   }

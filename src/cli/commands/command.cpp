@@ -275,13 +275,17 @@ constexpr CommandEntry kCommands[] = {
      .make = make_setup},
     {.name = "store",
      .group = CommandGroup::stores,
-     .summary = "migrate or sweep the store on a server, as its administrator",
+     .summary = "look after the store on a server, as its administrator",
      .description =
          "migrate creates the tables of a PostgreSQL store, or brings them up to date while "
          "other programs write; afterwards programs need no right to create tables. sweep, meant "
          "for a timer, removes the operation ids of sessions that have not changed for a "
-         "week, and moves sessions to the trash as the setting `retention` says.",
+         "week, moves sessions to the trash as the setting `retention` says, and indexes new "
+         "messages, so that no search waits for it; index does only that. status shows the "
+         "tenants, an outstanding migration, running answers and who holds them, messages that are "
+         "not indexed, and transactions that others wait for.",
      .examples = "reprise store migrate --dry-run\n"
+                 "reprise store status\n"
                  "reprise store sweep",
      .make = make_store},
     {.name = "doctor",

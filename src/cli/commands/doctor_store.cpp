@@ -84,12 +84,34 @@ std::string repair_advice(Context& context) {
 }
 
 std::string advice_for(Context& context, const Error& error) {
+  const auto settings = context.config().settings();
+  if (settings && is_on_a_server(context.config().store_url(**settings))) {
+    return error.code == Code::unauthorized
+               ? "check the role, its password and its rights on the server"
+               : "check that the server is running and can be reached from here, and what its log "
+                 "says";
+  }
   return error.code == Code::corrupt ? repair_advice(context)
                                      : "check the path, its permissions and which program uses it";
 }
 
+// What a test of writing finds is called.
+struct WriteCheck {
+  std::string_view name = "write";
+  std::string_view space = "space";
+  std::string_view done = "wrote and synced a file in ";
+  std::string_view full = "free some space: turns cannot be stored";
+};
+// On this machine, if the store is on a server.
+constexpr WriteCheck kSpillCheck = {
+    .name = "spill_write",
+    .space = "spill_space",
+    .done = "what the server does not store can be kept in ",
+    .full = "free some space: what the server does not store is lost"};
+
 // Tests writing: creates, syncs and removes a file.
-void check_writable(Findings& findings, Context& context, const fs::path& target) {
+void check_writable(Findings& findings, Context& context, const fs::path& target,
+                    const WriteCheck& check = {}) {
   const fs::path folder = existing_folder(target);
   const auto resolved = resolve_path(folder);
   const auto probe =
@@ -98,11 +120,11 @@ void check_writable(Findings& findings, Context& context, const fs::path& target
   if (!probe) {
     const Error& error = probe.error();
     findings.add_problem(
-        "write",
+        check.name,
         error.os_errno == 0 ? error.message : os_error("write to", folder, error.os_errno).message,
         write_advice(context, folder, error.os_errno));
   } else {
-    findings.add("write", cat("wrote and synced a file in ", folder.string()));
+    findings.add(check.name, cat(check.done, folder.string()));
   }
   std::error_code error;
   const auto space = fs::space(folder, error);
@@ -113,9 +135,10 @@ void check_writable(Findings& findings, Context& context, const fs::path& target
   const std::string available =
       cat(mib < 10'000 ? cat(mib, " MiB") : cat(mib / 1024, " GiB"), " free in ", folder.string());
   if (space.available < kFreeMin) {
-    findings.add_problem("space", available, "free some space: turns cannot be stored");
+    findings.add_problem(check.space, available, std::string(check.full));
   } else {
-    findings.add("space", available, space.available < kFreeLittle ? "free some space soon" : "");
+    findings.add(check.space, available,
+                 space.available < kFreeLittle ? "free some space soon" : "");
   }
 }
 
@@ -186,7 +209,7 @@ void check_store(Context& context, const std::string& url, Findings& findings) {
   }
   // The outbox: messages that a server did not accept.
   if (kind != nullptr && kind->location == StoreKind::Location::server) {
-    check_writable(findings, context, context.config().outbox_folder());
+    check_writable(findings, context, context.config().outbox_folder(), kSpillCheck);
   }
   const auto opened = context.stores().open(Access::read);
   if (!opened && opened.error().code == Code::not_found) {

@@ -8,6 +8,7 @@
 #include "cli/settings/context_file.h"
 #include "cli/settings/program_config.h"
 #include "reprise/open_store.h"
+#include "session/outbox.h"
 
 namespace reprise::cli {
 namespace {
@@ -72,6 +73,19 @@ class StoreFinder {
   std::vector<std::string> found_;
 };
 
+// Indexing them takes more than a moment.
+constexpr std::int64_t kNotedMessages = 20'000;
+
+// A search waits until all messages of a server's store are indexed.
+void note_waiting(Context& context, std::int64_t messages) {
+  const auto settings = context.config().settings();
+  if (settings && is_on_a_server(context.config().store_url(**settings))) {
+    context.console().notice(cat("waiting until about ", messages, " messages are indexed; `",
+                                 context.config().program(),
+                                 " store index`, run by a timer, does it beforehand"));
+  }
+}
+
 }  // namespace
 
 std::filesystem::path search_index_file(const Context& context) {
@@ -80,11 +94,15 @@ std::filesystem::path search_index_file(const Context& context) {
 
 Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context) {
   REPRISE_TRY(context.config().check_home());
-  auto index = SearchIndex::open(search_index_file(context),
-                                 {.on_progress = [&context](const Progress& progress) {
-                                   context.console().progress(progress);
-                                   return Flow::proceed;
-                                 }});
+  const auto on_progress = [&context, is_noted = false](const Progress& progress) mutable {
+    if (!is_noted && progress.total - progress.done >= kNotedMessages) {
+      is_noted = true;
+      note_waiting(context, progress.total);
+    }
+    context.console().progress(progress);
+    return Flow::proceed;
+  };
+  auto index = SearchIndex::open(search_index_file(context), {.on_progress = on_progress});
   if (!index && index.error().code == Code::io) {
     index.error().message += "; searching needs an index in a writable folder: set XDG_STATE_HOME";
   }
