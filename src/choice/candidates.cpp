@@ -118,7 +118,7 @@ void add_key(std::vector<Candidate>& out, From from, const ProviderSettings& set
              const std::string& own_server, std::string_view place) {
   if (set.env_key || set.key_command) {
     out.push_back({.from = from,
-                   .value = set.env_key ? *set.env_key : *set.key_command,
+                   .value = set.env_key.value_or(set.key_command.value_or("")),
                    .belongs_to = set.key_url.empty() ? own_server : set.key_url,
                    .where = cat(set.env_key ? "env_key" : "key_command", " of ", place),
                    .is_command = !set.env_key});
@@ -129,9 +129,10 @@ void add_key(std::vector<Candidate>& out, From from, const ProviderSettings& set
 bool goes_to_own_server(const Settings& settings, const NamedProvider& provider,
                         const std::string& server) {
   const auto section = settings.providers.find(provider.name);
-  const bool has_url = section != settings.providers.end() && section->second.base_url;
-  return !provider.is_kind() &&
-         http::is_same_server(has_url ? *section->second.base_url : provider.default_url, server);
+  const std::string own = section == settings.providers.end()
+                              ? provider.default_url
+                              : section->second.base_url.value_or(provider.default_url);
+  return !provider.is_kind() && http::is_same_server(own, server);
 }
 
 // If it is set.

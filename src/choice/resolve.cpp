@@ -59,10 +59,11 @@ Result<FoundKey> find_key(const Sources& from, const NamedProvider& provider,
       found.name = candidate.is_command ? "the output of key_command" : candidate.value;
       break;
     }
+    const std::string owner = http::host_of(candidate.belongs_to.value_or(""));
     found.hint += cat(found.hint.empty() ? "" : ", ", candidate.where,
-                      candidate.belongs_to.value_or("").empty()
-                          ? " is set without a provider: set provider or base_url in the same place"
-                          : cat(" belongs to ", http::host_of(*candidate.belongs_to)));
+                      owner.empty() ? " is set without a provider: set provider or base_url in the "
+                                      "same place"
+                                    : cat(" belongs to ", owner));
   }
   return found;
 }
@@ -96,6 +97,11 @@ Result<> check_key_optional(const Sources& from, const NamedProvider& provider,
                               : "set base_url and env_key in a [providers.NAME] of the settings",
           hint);
   return {};
+}
+
+// Whether data sent there is encrypted or stays on this machine.
+bool is_safe_for_secrets(std::string_view url) {
+  return !ascii_lower(url).starts_with("http://") || http::is_local_url(http::server_of(url));
 }
 
 Result<> check_encrypted(const Sources& from, const Wanted& wanted, std::string_view secret,
@@ -297,10 +303,6 @@ std::string default_model(const ProviderKind& kind, bool dev, std::string_view b
   const bool is_offered = std::ranges::find(offered, model, &ModelInfo::id) != offered.end();
   return !is_offered && !offered.empty() && !is_own_server(kind, base_url) ? offered.front().id
                                                                            : std::string(model);
-}
-
-bool is_safe_for_secrets(std::string_view url) {
-  return !ascii_lower(url).starts_with("http://") || http::is_local_url(http::server_of(url));
 }
 
 Result<ProviderChoice> resolve(const Sources& from, const Wanted& wanted) {

@@ -36,7 +36,4 @@ Result<RequestOptions> apply_sections(const Sources& from, const Wanted& wanted,
 // The options for make_provider().
 ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice);
 
-// Whether data sent there is encrypted or stays on this machine.
-bool is_safe_for_secrets(std::string_view url);
-
 }  // namespace reprise::choice
