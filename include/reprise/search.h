@@ -11,7 +11,8 @@
 // (1) Sessions in the trash are not found.
 // (2) When forget() returns, no word of the session is left in the bytes of the index. Sessions
 //     purged elsewhere are removed by the next update_index().
-// (3) While one process catches up, others search what is already indexed.
+// (3) While one process catches up, others search what is already indexed. If more than the newest
+//     messages is missing (the index is new, or a purge removed a part of it), they wait for it.
 // (4) A process that is killed while catching up loses at most its current batch.
 
 #include <filesystem>   // IWYU pragma: export
@@ -109,13 +110,17 @@ struct SearchIndexOptions {
 // One thread at a time. Errors common to all functions: io (full disk, no permission), busy.
 class SearchIndex {
  public:
-  // Creates the file (0600, in 0700 folders) when missing.
+  // Creates the file (0600, in 0700 folders) when missing. If it cannot be written, it is searched
+  // as it is, and update_index() returns the reason.
   static Result<std::unique_ptr<SearchIndex>> open(const std::filesystem::path& file,
                                                    SearchIndexOptions options = {});
+  // Removes the index with all words in it, even if it cannot be read.
+  static Result<> remove(const std::filesystem::path& file);
   virtual ~SearchIndex() = default;
 
   // Indexes what is new in the source, and removes what was deleted. Returns false at once while
-  // another process is indexing it; also when on_progress stopped it.
+  // another process is indexing it; also when on_progress stopped it. busy if more than the newest
+  // messages is missing, and another process has not indexed them within ten seconds.
   virtual Result<bool> update_index(const SearchSource& source) = 0;
 
   // Searches what is indexed. Hits in sessions that were deleted or trashed meanwhile are skipped.

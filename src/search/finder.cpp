@@ -10,6 +10,11 @@
 #include "store/column_names.h"
 
 namespace reprise::search {
+namespace {
+
+constexpr std::string_view kMissing = "a message is missing";
+
+}  // namespace
 
 struct Finder::Columns {
   store::Column id;
@@ -109,7 +114,7 @@ Result<> Finder::search_run(const Run& run, TopCandidates& top) {
           cat("SELECT d.id AS id, d.session AS session, d.seq AS seq, d.time_ms AS time_ms,"
               " d.bytes AS bytes, s.source AS source, s.id AS session_id, s.hidden AS hidden,"
               " s.has_unique_short_id AS has_unique_short_id",
-              counts, " FROM ", table, " CROSS JOIN docs AS d ON d.id = ? + ", table,
+              counts, " FROM ", table, " LEFT JOIN docs AS d ON d.id = ? + ", table,
               ".rowid LEFT JOIN sessions AS s ON s.key = d.session WHERE ", table, " MATCH ? AND ",
               table, ".rowid BETWEEN ? AND ? ORDER BY ", table, ".rowid DESC"),
           document_id(run.shard, 0), *expression, run.first, last));
@@ -127,7 +132,8 @@ Result<> Finder::search_run(const Run& run, TopCandidates& top) {
     if (!row) {
       return {};
     }
-    if (!take(run, rows, columns, top)) {
+    REPRISE_ASSIGN(const bool has_more, take(run, rows, columns, top));
+    if (!has_more) {
       return {};
     }
   }
@@ -196,9 +202,13 @@ Result<std::int64_t> Finder::last_not_after(const Run& run, std::int64_t time_ms
   std::int64_t high = run.last;
   while (low <= high) {
     const std::int64_t middle = low + (high - low) / 2;
-    REPRISE_ASSIGN(const std::int64_t time, db_.integer("SELECT time_ms FROM docs WHERE id = ?",
-                                                        document_id(run.shard, middle)));
-    if (time > time_ms + run.slack_ms) {
+    REPRISE_ASSIGN(auto doc, db_.query("SELECT time_ms FROM docs WHERE id = ?",
+                                       document_id(run.shard, middle)));
+    REPRISE_ASSIGN(const bool has_doc, doc.step());
+    if (!has_doc) {
+      return db_.wrong_content(kMissing);
+    }
+    if (doc.integer("time_ms") > time_ms + run.slack_ms) {
       high = middle - 1;
     } else {
       low = middle + 1;
@@ -208,8 +218,11 @@ Result<std::int64_t> Finder::last_not_after(const Run& run, std::int64_t time_ms
 }
 
 // False if no earlier row in the run can be among the top candidates.
-bool Finder::take(const Run& run, const sqlite::Statement& row, const Columns& columns,
-                  TopCandidates& top) {
+Result<bool> Finder::take(const Run& run, const sqlite::Statement& row, const Columns& columns,
+                          TopCandidates& top) {
+  if (row.is_null(columns.id)) {
+    return db_.wrong_content(kMissing);
+  }
   const std::int64_t time = row.integer(columns.time_ms);
   const std::int64_t newest_left = time + run.slack_ms;
   if (!top.may_take(newest_left) || (query_.since_ms && newest_left < *query_.since_ms)) {
@@ -226,7 +239,10 @@ bool Finder::take(const Run& run, const sqlite::Statement& row, const Columns& c
   if (!is_alive || !is_in_range || !top.may_take(time)) {
     return true;
   }
-  if (row.is_null(columns.source) || row.integer(columns.hidden) != 0) {
+  if (row.is_null(columns.source)) {
+    return db_.wrong_content("a message's session is missing");
+  }
+  if (row.integer(columns.hidden) != 0) {
     return true;
   }
   if (const auto [session, is_new] = sessions_.try_emplace(candidate.session); is_new) {

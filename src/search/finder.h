@@ -77,8 +77,8 @@ class Finder {
   Result<const std::string*> expression_for(std::int64_t shard);
   Result<std::vector<std::string>> completions(std::int64_t shard, const std::string& prefix);
   Result<std::int64_t> last_not_after(const Run& run, std::int64_t time_ms);
-  bool take(const Run& run, const sqlite::Statement& row, const Columns& columns,
-            TopCandidates& top);
+  Result<bool> take(const Run& run, const sqlite::Statement& row, const Columns& columns,
+                    TopCandidates& top);
 
   sqlite::Connection& db_;
   Query query_;

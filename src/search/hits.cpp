@@ -374,13 +374,16 @@ class Hits {
 
   Result<Owner> owner_of(const Candidate& candidate) {
     if (candidate.store > 0) {
-      REPRISE_ASSIGN(SessionId id, SessionId::parse(candidate.id));
+      REPRISE_ASSIGN(SessionId id, SessionId::parse(candidate.id));  // of the store
       return Owner{words_at_.at(candidate.store - 1), std::move(id), 0, false};
     }
     const IndexedSession& indexed = finder().session(candidate.session);
-    REPRISE_ASSIGN(SessionId id, SessionId::parse(indexed.id));
-    return Owner{source_at_.at(indexed.source), std::move(id), indexed.source,
-                 indexed.has_unique_short_id};
+    REPRISE_ASSIGN(SessionId id, parse_indexed(db_, indexed.id));
+    const auto source = source_at_.find(indexed.source);
+    if (source == source_at_.end()) {
+      return db_.wrong_content("a shard has messages of another source");
+    }
+    return Owner{source->second, std::move(id), indexed.source, indexed.has_unique_short_id};
   }
 
   // Null if it was deleted or is in the trash.
@@ -430,7 +433,7 @@ class Hits {
                              owner.row, short_id(owner.id), candidate.session));
     std::vector<SessionId> ids = {owner.id};
     for (const std::string& other : others) {
-      REPRISE_ASSIGN(SessionId id, SessionId::parse(other));
+      REPRISE_ASSIGN(SessionId id, parse_indexed(db_, other));
       ids.push_back(std::move(id));
     }
     return short_ids(ids).front();
@@ -453,8 +456,6 @@ class Hits {
 
 Result<SearchPage> find_hits(sqlite::Connection& db, std::span<const SearchSource> sources,
                              const SearchQuery& query) {
-  // A consistent snapshot of the index, which also saves a lock per statement.
-  REPRISE_ASSIGN(const auto view, sqlite::Transaction::begin(db, "BEGIN"));
   return Hits(db, sources, query).find();
 }
 

@@ -13,6 +13,7 @@
 
 namespace reprise::search {
 
+// Call in a transaction: the index must not change meanwhile.
 Result<SearchPage> find_hits(sqlite::Connection& db, std::span<const SearchSource> sources,
                              const SearchQuery& query);
 

@@ -3,7 +3,7 @@
 // The database of the index: its file, its tables, and the rules for writers.
 //
 //  sources   indexed sources, by URL; `mark` is the change token and `position` the position of the
-//            ChangeReader when all of it was indexed
+//            ChangeReader when all of it was indexed; `complete` is 1 once that has happened
 //  sessions  of a source, with the indexed range of messages [first, next), of which `fingerprint`
 //            covers those from `tail` on; `origin` is the session that it was forked from
 //  shards    parts of the index, each with an FTS5 table (words_N): a shard with words of a purged
@@ -16,9 +16,13 @@
 //
 //  (1) Every write and every checkpoint is made under the lock file (store/sqlite/README.md).
 //  (2) FTS5 reads no other file than this one, which only Reprise writes.
+//  (3) Content that Reprise did not write is found where it is read: each page has a checksum, and
+//      open() compares what the tables say of each other. Then the index is rebuilt. What the
+//      machine refuses (a full disk, permissions, file descriptors) changes nothing.
 
 #include <chrono>  // IWYU pragma: export
 
+#include "base/assert.h"              // IWYU pragma: export
 #include "base/lock_file.h"           // IWYU pragma: export
 #include "reprise/types.h"            // IWYU pragma: export
 #include "store/sqlite/connection.h"  // IWYU pragma: export
@@ -36,14 +40,28 @@ inline std::int64_t unix_ms(Time time) {
 std::string words_table(std::int64_t shard);
 std::string vocabulary_table(std::int64_t shard);
 
+// The id of a session in the index.
+Result<SessionId> parse_indexed(sqlite::Connection& db, std::string_view id);
+
 class IndexFile {
  public:
-  // Created when missing, rebuilt when damaged or of another version.
+  // Created when missing, rebuilt when damaged or of another version. If it cannot be written, it
+  // can be searched as it is, and lock() returns the reason.
   static Result<std::unique_ptr<IndexFile>> open(const std::filesystem::path& file);
+  // Removes the file, whatever is in it.
+  static Result<> remove(const std::filesystem::path& file);
 
-  sqlite::Connection& db() { return *db_; }
+  sqlite::Connection& db() {
+    REPRISE_ASSERT(db_ != nullptr);
+    return *db_;
+  }
+  // Opens the file that is there now, if another process has rebuilt it or rebuilding it failed.
+  // Call before db().
+  Result<> refresh();
+  bool is_damaged() const { return db_ != nullptr && db_->has_wrong_content(); }
 
-  // Must be held to write. busy if another process holds it after `wait`.
+  // Must be held to write. busy if another process holds it after `wait`. The file that is open is
+  // the one that is there.
   Result<LockFile::Hold> lock(std::chrono::milliseconds wait);
   // Rebuilds it empty; the lock must be held.
   Result<> rebuild();
@@ -58,11 +76,18 @@ class IndexFile {
 
  private:
   explicit IndexFile(std::filesystem::path file) : file_(std::move(file)) {}
+  Result<> open_or_create();
+  Result<> open_for_reading();
   Result<> connect();
+  bool is_rebuildable(const Result<>& connected) const;
+  Result<> configure();
+  Result<> check_content();
+  Result<> remove_parts();
   Result<> create();
 
   std::filesystem::path file_;
-  std::unique_ptr<LockFile> lock_;
+  std::unique_ptr<LockFile> lock_;     // null: the file is open for reading
+  std::optional<Error> cannot_write_;  // then: why
   std::unique_ptr<sqlite::Connection> db_;
 };
 

@@ -23,6 +23,15 @@ Result<std::int64_t> find_source(sqlite::Connection& db, std::string_view url) {
   return db.integer("SELECT id FROM sources WHERE url = ?", url);
 }
 
+Result<bool> lacks_parts(sqlite::Connection& db, std::string_view url) {
+  REPRISE_ASSIGN(const std::int64_t is_whole,
+                 db.integer("SELECT complete AND NOT EXISTS (SELECT 1 FROM pending AS p"
+                            " CROSS JOIN sessions AS s ON s.key = p.session"
+                            " WHERE s.source = o.id) FROM sources AS o WHERE o.url = ?",
+                            url));
+  return is_whole == 0;
+}
+
 Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source) {
   const std::string token = change_token(source.url);
   REPRISE_ASSIGN(
@@ -55,8 +64,8 @@ Result<bool> IndexUpdate::run() {
   REPRISE_TRY(stopped_ ? batch().write() : batch().write_last());
   if (!stopped_) {
     REPRISE_TRY(
-        index_.db().run("UPDATE sources SET mark = ?1, position = ?2 WHERE id = ?3"
-                        " AND (mark <> ?1 OR position <> ?2)",
+        index_.db().run("UPDATE sources SET mark = ?1, position = ?2, complete = 1 WHERE id = ?3"
+                        " AND (mark <> ?1 OR position <> ?2 OR complete = 0)",
                         token, changed.position, source_row_));
   }
   REPRISE_TRY(index_.trim_wal());
@@ -75,7 +84,7 @@ SessionList& IndexUpdate::sessions() {
 
 Result<> IndexUpdate::find_or_add_source() {
   REPRISE_TRY(index_.db().run(
-      "INSERT OR IGNORE INTO sources(url, mark, position) VALUES(?, '', '')", url_));
+      "INSERT OR IGNORE INTO sources(url, mark, position, complete) VALUES(?, '', '', 0)", url_));
   REPRISE_ASSIGN(auto row,
                  index_.db().query("SELECT id, position FROM sources WHERE url = ?", url_));
   REPRISE_TRY(row.step());
@@ -91,9 +100,7 @@ Result<SessionChanges> IndexUpdate::changes() {
     return SessionChanges();
   }
   REPRISE_ASSIGN(const bool pending, has_pending());
-  auto changed = reader->changes_since(pending ? "" : position_);
-  source_failed_ = !changed;
-  return changed;
+  return reader->changes_since(pending ? "" : position_);
 }
 
 Result<bool> IndexUpdate::has_pending() {
@@ -225,7 +232,7 @@ Result<> IndexUpdate::index_pending() {
       break;
     }
     // Branches are listed only if their session has changed.
-    REPRISE_ASSIGN(const SessionId id, SessionId::parse(range.id));
+    REPRISE_ASSIGN(const SessionId id, parse_indexed(index_.db(), range.id));
     REPRISE_TRY(sessions().load(id));
     const Listed* const listed = sessions().find(range.id);
     if (listed == nullptr) {
@@ -283,7 +290,6 @@ Result<> IndexUpdate::skip_unreadable(const Result<ReadReport>& read) {
   if (read || read.error().code == Code::not_found || read.error().code == Code::corrupt) {
     return {};
   }
-  source_failed_ = true;
   return std::unexpected(read.error());
 }
 

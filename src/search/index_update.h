@@ -17,6 +17,10 @@ class Batch;
 // The row of a source; 0 if there is none.
 Result<std::int64_t> find_source(sqlite::Connection& db, std::string_view url);
 
+// Whether more than the newest messages of the source is missing: the index was rebuilt, or a part
+// with words of a purged session was dropped, and it has not been updated completely since.
+Result<bool> lacks_parts(sqlite::Connection& db, std::string_view url);
+
 // Whether the source is unchanged since it was completely indexed, as far as it can tell.
 Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source);
 
@@ -30,10 +34,6 @@ class IndexUpdate {
 
   // False if it was stopped.
   Result<bool> run();
-  // Whether the error is from the source, not from the index.
-  bool has_source_failed() const {
-    return source_failed_ || (sessions_ && sessions_->has_source_failed());
-  }
 
  private:
   struct Task {
@@ -75,7 +75,6 @@ class IndexUpdate {
   std::int64_t done_ = 0;
   std::int64_t total_ = 0;
   bool stopped_ = false;
-  bool source_failed_ = false;
   Result<> failure_;  // of writing a batch while reading a session
 };
 

@@ -84,7 +84,7 @@ Result<> SessionList::load_all() {
 Result<> SessionList::add_all(SessionQuery query) {
   query.limit = largest_page(source_);
   do {
-    REPRISE_ASSIGN(SessionPage page, of_source(source_.list(query)));
+    REPRISE_ASSIGN(SessionPage page, source_.list(query));
     for (const SessionInfo& info : page.sessions) {
       add(info);
     }
@@ -153,8 +153,8 @@ Result<std::vector<std::int64_t>> SessionList::deleted() {
         })) {
       continue;
     }
-    REPRISE_ASSIGN(const SessionId session, SessionId::parse(id));
-    REPRISE_ASSIGN(const auto found, of_source(source_.find(session)));
+    REPRISE_ASSIGN(const SessionId session, parse_indexed(db_, id));
+    REPRISE_ASSIGN(const auto found, source_.find(session));
     if (!found) {
       keys.push_back(row.key);
     }
@@ -182,7 +182,7 @@ Result<> SessionList::load(const SessionId& id) {
   if (by_id_.contains(id.str())) {
     return {};
   }
-  REPRISE_ASSIGN(const auto found, of_source(source_.find(id)));
+  REPRISE_ASSIGN(const auto found, source_.find(id));
   if (found) {
     add(found->info);
     REPRISE_TRY(load_row(id));
@@ -225,7 +225,7 @@ Result<> SessionList::load_origins() {
     if (!session.forked_from || by_id_.contains(session.forked_from->session.str())) {
       continue;
     }
-    REPRISE_ASSIGN(const auto found, of_source(source_.find(session.forked_from->session)));
+    REPRISE_ASSIGN(const auto found, source_.find(session.forked_from->session));
     if (found) {
       by_id_[found->info.id.str()] = &origins_.emplace_back(listed_of(found->info));
     }
@@ -237,7 +237,7 @@ Result<std::vector<SessionId>> SessionList::ids(std::string_view sql, std::strin
   std::vector<SessionId> ids;
   REPRISE_ASSIGN(const std::vector<std::string> texts, db_.texts(sql, source_row_, value));
   for (const std::string& text : texts) {
-    REPRISE_ASSIGN(SessionId id, SessionId::parse(text));
+    REPRISE_ASSIGN(SessionId id, parse_indexed(db_, text));
     ids.push_back(std::move(id));
   }
   return ids;

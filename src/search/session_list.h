@@ -61,9 +61,6 @@ class SessionList {
   // The first message that is indexed for this session, and not for its origin.
   Seq first_of_own(const Listed& session) const;
 
-  // Whether the error is from the source, not from the index.
-  bool has_source_failed() const { return source_failed_; }
-
  private:
   Result<> add_all(SessionQuery query);
   Result<> load_branches();
@@ -74,11 +71,6 @@ class SessionList {
   Result<> load_origins();
   Result<std::vector<SessionId>> ids(std::string_view sql, std::string_view value);
   void add(const SessionInfo& info);
-  template <class T>
-  Result<T> of_source(Result<T> result) {
-    source_failed_ = source_failed_ || !result;
-    return result;
-  }
 
   sqlite::Connection& db_;
   Source& source_;
@@ -88,7 +80,6 @@ class SessionList {
   std::unordered_map<std::string, const Listed*> by_id_;
   std::unordered_map<std::string, Row> rows_;
   std::set<std::string, std::less<>> with_same_branches_;  // sessions; not listed
-  bool source_failed_ = false;
 };
 
 }  // namespace reprise::search

@@ -83,21 +83,27 @@ void count_phrases(const Fts5ExtensionApi* api, Fts5Context* row, sqlite3_contex
   sqlite3_result_blob(result, counts.data(), static_cast<int>(counts.size()), SQLITE_TRANSIENT);
 }
 
-fts5_api* find_fts5(sqlite3* handle) {
+// Null if this SQLite has none.
+Result<fts5_api*> find_fts5(sqlite::Connection& connection) {
   fts5_api* api = nullptr;
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(handle, "SELECT fts5(?1)", -1, &statement, nullptr) == SQLITE_OK) {
+  const int code =
+      sqlite3_prepare_v2(connection.handle(), "SELECT fts5(?1)", -1, &statement, nullptr);
+  if (code == SQLITE_OK) {
     sqlite3_bind_pointer(statement, 1, static_cast<void*>(&api), "fts5_api_ptr", nullptr);
     sqlite3_step(statement);
   }
   sqlite3_finalize(statement);
+  if (code != SQLITE_OK && code != SQLITE_ERROR) {  // not "no such function"
+    return std::unexpected(connection.error(code));
+  }
   return api;
 }
 
 }  // namespace
 
 Result<> add_tokenizer(sqlite::Connection& connection) {
-  fts5_api* const api = find_fts5(connection.handle());
+  REPRISE_ASSIGN(fts5_api* const api, find_fts5(connection));
   if (api == nullptr) {
     return fail(Code::unsupported,
                 "this SQLite has no full-text search (FTS5): install one that has");

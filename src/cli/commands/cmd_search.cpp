@@ -181,7 +181,7 @@ class SearchMessages final : public Command {
   }
 
   // Updates the index. If that fails, searches what is indexed.
-  void update_index(Context& context, SearchIndex& index) const {
+  void update_index(Context& context, SearchIndex& index) {
     for (const SearchSource& source : sources_) {
       const auto done = index.update_index(source);
       context.console().end_progress();
@@ -190,6 +190,7 @@ class SearchMessages final : public Command {
       }
       if (!done) {
         context.console().warn(cat("newer messages are not searched: ", done.error().message));
+        is_incomplete_ = true;
       } else if (!*done) {
         context.console().notice("another process is indexing; the newest messages may be missing");
       }
@@ -199,11 +200,11 @@ class SearchMessages final : public Command {
   Result<Exit> print(Context& context, const SearchPage& page) const {
     if (context.globals().json) {
       context.console().print_json(hits_document(page, source_names_));
-      return Exit::success;
+      return exit();
     }
     if (page.hits.empty()) {
       context.console().notice("no messages found");
-      return Exit::success;
+      return exit();
     }
     Output& out = context.console().out();
     out.write(hit_lines(page.hits, {.sources = source_names_,
@@ -213,8 +214,10 @@ class SearchMessages final : public Command {
     if (!page.next.empty()) {
       context.console().notice(cat("more follow: add --after ", shell_word(page.next)));
     }
-    return Exit::success;
+    return exit();
   }
+
+  Exit exit() const { return is_incomplete_ ? Exit::failed : Exit::success; }
 
   std::vector<std::string> words_;
   std::optional<std::string> project_;
@@ -233,6 +236,7 @@ class SearchMessages final : public Command {
   const std::string rank_help_ =
       cat("most relevant first, among the newest ", kRankedMax, " that match");
   bool all_sources_ = false;
+  bool is_incomplete_ = false;  // a source could not be indexed
 
   std::vector<FoundHistory> histories_;
   std::vector<SearchSource> sources_;

@@ -1,6 +1,8 @@
 #include "cli/program/search_files.h"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <system_error>
 
 #include "base/file.h"
@@ -103,7 +105,9 @@ Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context) {
     return Flow::proceed;
   };
   auto index = SearchIndex::open(search_index_file(context), {.on_progress = on_progress});
-  if (!index && index.error().code == Code::io) {
+  constexpr std::array kElsewhereToo = {EMFILE, ENFILE, ENOMEM, EIO};
+  if (!index && index.error().code == Code::io &&
+      std::ranges::find(kElsewhereToo, index.error().os_errno) == kElsewhereToo.end()) {
     index.error().message += "; searching needs an index in a writable folder: set XDG_STATE_HOME";
   }
   return index;
@@ -117,8 +121,11 @@ std::optional<Remnant> forget_in_search(Context& context, std::span<const Sessio
       return {};
     }
     REPRISE_ASSIGN(const std::string url, search_url(context));
-    REPRISE_ASSIGN(const auto index, SearchIndex::open(file));
-    return index->forget(url, purged);
+    const auto index = SearchIndex::open(file);
+    auto forgotten = index ? (*index)->forget(url, purged) : std::unexpected(index.error());
+    // What cannot be read or written can still be removed.
+    return !forgotten && forgotten.error().code == Code::io ? SearchIndex::remove(file)
+                                                            : std::move(forgotten);
   };
   if (const auto forgotten = forget(); !forgotten) {
     return Remnant{file.native(),

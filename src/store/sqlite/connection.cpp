@@ -53,9 +53,53 @@ std::string_view options_of(OpenMode mode) {
   return "mode=rw";
 }
 
+bool is_of_content(int code) {
+  switch (code & kPrimary) {
+    case SQLITE_ERROR:
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_SCHEMA:
+    case SQLITE_TOOBIG:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_FORMAT:
+    case SQLITE_RANGE:
+      return true;
+    default:
+      return code == SQLITE_IOERR_SHORT_READ || code == SQLITE_IOERR_DATA;
+  }
+}
+
 int note_log_pages(void* connection, sqlite3* /*handle*/, const char* /*schema*/, int pages) {
   static_cast<Connection*>(connection)->set_log_pages(pages);
   return SQLITE_OK;
+}
+
+// What the machine lacks, which SQLite's code does not tell; "" if it is something else.
+std::string_view machine_reason(int code, int os_errno) {
+  const int primary = code & kPrimary;
+  if (primary == SQLITE_NOMEM) {
+    return "out of memory";
+  }
+  if (primary != SQLITE_CANTOPEN && primary != SQLITE_IOERR) {
+    return "";
+  }
+  switch (os_errno) {
+    case EMFILE:
+    case ENFILE:
+      return "too many open files: close some, or raise the limit (ulimit -n)";
+    case ENOMEM:
+      return "out of memory";
+    case ENOLCK:
+      return "locks do not work on its file system: mount it with locks, or use a local folder";
+    case ENODEV:
+    case EOPNOTSUPP:
+      return code == SQLITE_IOERR_SHMMAP
+                 ? "its file system has no shared memory for its log: use a local folder"
+                 : "";
+    default:
+      return "";
+  }
 }
 
 }  // namespace
@@ -65,6 +109,9 @@ Error error_of(int code, int os_errno, std::string_view detail, const std::files
   const auto error = [&](Code kind, std::string_view reason, std::string_view hint) {
     return Error{kind, cat(name, ": ", reason, hint), os_errno};
   };
+  if (const std::string_view reason = machine_reason(code, os_errno); !reason.empty()) {
+    return error(Code::io, reason, "");
+  }
   switch (code & kPrimary) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -252,29 +299,35 @@ Result<std::unique_ptr<Connection>> Connection::open_temporary(const std::filesy
   constexpr int kFlags =
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   REPRISE_ASSIGN(auto connection, open_as("", kFlags, file));
-  REPRISE_TRY(connection->configure(OpenMode::write));
+  REPRISE_TRY(connection->configure(OpenMode::write, Pages::plain));
   REPRISE_TRY(connection->script("PRAGMA journal_mode=OFF;PRAGMA synchronous=OFF"));
   return connection;
 }
 
 Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path& file,
                                                      OpenMode mode,
-                                                     std::chrono::milliseconds busy_timeout) {
+                                                     std::chrono::milliseconds busy_timeout,
+                                                     Pages pages) {
   const bool writes = mode == OpenMode::write || mode == OpenMode::read_exclusive;
   const int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     SQLITE_OPEN_NOFOLLOW | (writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
-  REPRISE_ASSIGN(auto connection, open_as(uri_of(file, options_of(mode)), flags, file));
+  std::string options(options_of(mode));
+  if (pages == Pages::checked) {
+    (void)shared_memory_vfs();  // registers the other one, too
+    options += cat("&vfs=", kCheckedVfs);
+  }
+  REPRISE_ASSIGN(auto connection, open_as(uri_of(file, options), flags, file));
   if (mode != OpenMode::read_immutable && mode != OpenMode::read_unlocked) {
     // SQLite locks nothing before the first statement.
     REPRISE_ASSIGN(LockedFile locks, LockedFile::protect(file));
     connection->locks_.emplace(std::move(locks));
   }
   connection->set_busy_timeout(busy_timeout);
-  REPRISE_TRY(connection->configure(mode));
+  REPRISE_TRY(connection->configure(mode, pages));
   return connection;
 }
 
-Result<> Connection::configure(OpenMode mode) {
+Result<> Connection::configure(OpenMode mode, Pages pages) {
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_FKEY, 1, nullptr);
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -284,6 +337,10 @@ Result<> Connection::configure(OpenMode mode) {
   add_functions(handle_, titles_left_);
   // Replaces the automatic checkpoint.
   sqlite3_wal_hook(handle_, note_log_pages, this);
+  if (pages == Pages::checked) {
+    int bytes = kChecksumBytes;
+    sqlite3_file_control(handle_, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes);
+  }
   if (mode == OpenMode::read_exclusive || mode == OpenMode::read_unlocked) {
     return script("PRAGMA locking_mode=EXCLUSIVE");
   }
@@ -294,6 +351,10 @@ Result<bool> Connection::has_log() {
   REPRISE_ASSIGN(Statement mode, query("PRAGMA journal_mode"));
   REPRISE_ASSIGN(const bool has_row, mode.step());
   return has_row && mode.bytes("journal_mode") == "wal";
+}
+
+bool Connection::lacks_shared_memory() const {
+  return sqlite3_extended_errcode(handle_) == SQLITE_IOERR_SHMMAP && !can_map(file_);
 }
 
 bool Connection::has_moved() const {
@@ -344,7 +405,13 @@ void Connection::set_busy_timeout(std::chrono::milliseconds timeout) {
   sqlite3_busy_timeout(handle_, static_cast<int>(timeout.count()));
 }
 
+std::unexpected<Error> Connection::wrong_content(std::string_view what) {
+  has_wrong_content_ = true;
+  return fail(Code::corrupt, cat(file_.string(), ": ", what));
+}
+
 Error Connection::error(int code) const {
+  has_wrong_content_ = has_wrong_content_ || is_of_content(code);
   const bool is_ours = (code & kPrimary) != (sqlite3_errcode(handle_) & kPrimary);
   return error_of(code, sqlite3_system_errno(handle_),
                   is_ours ? sqlite3_errstr(code) : sqlite3_errmsg(handle_), file_);

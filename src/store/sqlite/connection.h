@@ -131,12 +131,16 @@ enum class OpenMode : std::uint8_t {
   write,           // the file must exist
 };
 
+// Checked: see kCheckedVfs. Not for read_unlocked.
+enum class Pages : std::uint8_t { plain, checked };
+
 class Connection {
  public:
   // A connection with our settings: foreign keys on, no automatic checkpoints, no checkpoint on
   // close, no memory mapping.
   static Result<std::unique_ptr<Connection>> open(const std::filesystem::path& file, OpenMode mode,
-                                                  std::chrono::milliseconds busy_timeout);
+                                                  std::chrono::milliseconds busy_timeout,
+                                                  Pages pages = Pages::plain);
   // A connection to a private temporary database, which is deleted with it. Messages name `file`.
   static Result<std::unique_ptr<Connection>> open_temporary(const std::filesystem::path& file);
   ~Connection();
@@ -159,6 +163,8 @@ class Connection {
   }
   // Whether the database has a write-ahead log.
   Result<bool> has_log();
+  // Whether the last call failed because the log needs shared memory that its file system lacks.
+  bool lacks_shared_memory() const;
   // Whether its file was moved, removed or replaced since it was opened.
   bool has_moved() const;
   // The first column of the first row; 0 if there is no row.
@@ -196,6 +202,12 @@ class Connection {
 
   // The error of a failed call.
   Error error(int code) const;
+  // Whether there was an error that only the content of the file can cause: damaged bytes, or
+  // tables other than those that the caller has created. Not those of the disk, of permissions, of
+  // memory and of locks.
+  bool has_wrong_content() const { return has_wrong_content_; }
+  // The caller has found content that it did not write: `corrupt`.
+  std::unexpected<Error> wrong_content(std::string_view what);
   sqlite3* handle() const { return handle_; }
   const std::filesystem::path& file() const { return file_; }
   std::string name() const { return file_.filename().string(); }
@@ -214,7 +226,7 @@ class Connection {
       : handle_(handle), file_(std::move(file)) {}
   static Result<std::unique_ptr<Connection>> open_as(const std::string& name, int flags,
                                                      const std::filesystem::path& file);
-  Result<> configure(OpenMode mode);
+  Result<> configure(OpenMode mode, Pages pages);
 
   std::optional<LockedFile> locks_;  // destroyed after the handle is closed
   sqlite3* handle_;
@@ -222,6 +234,7 @@ class Connection {
   std::unordered_map<std::string, Prepared, Hash, std::equal_to<>> statements_;
   int log_pages_ = 0;
   std::int64_t titles_left_ = kTitlesAny;
+  mutable bool has_wrong_content_ = false;
 };
 
 // Calls `tick` repeatedly while the connection's statements run, during its own lifetime.

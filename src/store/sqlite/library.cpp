@@ -1,15 +1,19 @@
 #include "store/sqlite/library.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/text.h"
 
 namespace reprise::sqlite {
@@ -50,8 +54,25 @@ bool populate(volatile void* pages, int bytes) {
          errno != EFAULT;
 }
 
+// SQLite reports the lack of locks as a lock of another program. Call with errno set to 0 before
+// the operation.
+int unless_without_locks(int code) {
+  return (code & 0xFF) == SQLITE_BUSY && errno == ENOLCK ? SQLITE_IOERR_LOCK : code;
+}
+
+int lock(sqlite3_file* file, int level) {
+  errno = 0;
+  return unless_without_locks(base_methods->xLock(file, level));
+}
+
+int lock_shared_memory(sqlite3_file* file, int offset, int count, int flags) {
+  errno = 0;
+  return unless_without_locks(base_methods->xShmLock(file, offset, count, flags));
+}
+
 int map_shared_memory(sqlite3_file* file, int region, int bytes, int extend, volatile void** out) {
-  const int code = base_methods->xShmMap(file, region, bytes, extend, out);
+  errno = 0;
+  const int code = unless_without_locks(base_methods->xShmMap(file, region, bytes, extend, out));
   if (code != SQLITE_OK || *out == nullptr) {
     return code;
   }
@@ -65,28 +86,108 @@ int map_shared_memory(sqlite3_file* file, int region, int bytes, int extend, vol
   return SQLITE_OK;
 }
 
+using Page = std::array<char, kCheckedPageBytes>;
+
+bool is_page(int bytes, sqlite3_int64 at) {
+  return bytes == kCheckedPageBytes && at % kCheckedPageBytes == 0;
+}
+
+// Any change to one word changes it, and so does the page's place.
+std::uint64_t checksum_of(const Page& page, sqlite3_int64 at) {
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;  // odd, with mixed bits
+  std::uint64_t sum = static_cast<std::uint64_t>(at) + 1;
+  for (std::size_t i = 0; i < page.size() - kChecksumBytes; i += sizeof sum) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, page.data() + i, sizeof word);
+    sum = (sum ^ word) * kFactor;
+    sum ^= sum >> 32U;
+  }
+  return sum;
+}
+
+int read_checked(sqlite3_file* file, void* into, int bytes, sqlite3_int64 at) {
+  const int code = base_methods->xRead(file, into, bytes, at);
+  if (!is_page(bytes, at) || (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ)) {
+    return code;
+  }
+  Page page;
+  std::memcpy(page.data(), into, page.size());
+  const std::uint64_t sum = checksum_of(page, at);
+  return std::memcmp(page.data() + page.size() - kChecksumBytes, &sum, sizeof sum) == 0
+             ? code
+             : SQLITE_CORRUPT;
+}
+
+int write_checked(sqlite3_file* file, const void* from, int bytes, sqlite3_int64 at) {
+  if (!is_page(bytes, at)) {
+    return base_methods->xWrite(file, from, bytes, at);
+  }
+  Page page;
+  std::memcpy(page.data(), from, page.size());
+  const std::uint64_t sum = checksum_of(page, at);
+  std::memcpy(page.data() + page.size() - kChecksumBytes, &sum, sizeof sum);
+  return base_methods->xWrite(file, page.data(), bytes, at);
+}
+
+struct FileMethods {
+  sqlite3_io_methods plain;
+  sqlite3_io_methods checked;
+};
+
+// Of SQLite's own VFS; `file` is one that it has opened.
+const FileMethods& file_methods(const sqlite3_file* file) {
+  static const FileMethods methods = [file] {
+    base_methods = file->pMethods;
+    FileMethods copies{*base_methods, *base_methods};
+    copies.plain.xLock = lock;
+    copies.plain.xShmLock = lock_shared_memory;
+    copies.plain.xShmMap = map_shared_memory;
+    copies.checked = copies.plain;
+    copies.checked.xRead = read_checked;
+    copies.checked.xWrite = write_checked;
+    return copies;
+  }();
+  return methods;
+}
+
+template <sqlite3_io_methods FileMethods::* kMethods>
 int vfs_open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* flags_out) {
-  static sqlite3_io_methods methods;
   const int code = base_vfs->xOpen(vfs, name, file, flags, flags_out);
   if (code != SQLITE_OK || file->pMethods == nullptr || (flags & SQLITE_OPEN_MAIN_DB) == 0) {
     return code;
   }
-  static const bool is_copied = [&] {
-    base_methods = file->pMethods;
-    methods = *file->pMethods;
-    methods.xShmMap = map_shared_memory;
-    return true;
-  }();
-  if (is_copied && file->pMethods == base_methods) {
-    file->pMethods = &methods;
+  const FileMethods& methods = file_methods(file);
+  if (file->pMethods == base_methods) {
+    file->pMethods = &(methods.*kMethods);
   }
   return code;
+}
+
+bool register_vfs(sqlite3_vfs& vfs, const char* name, decltype(sqlite3_vfs::xOpen) open) {
+  vfs.zName = name;
+  vfs.pNext = nullptr;
+  vfs.xOpen = open;
+  return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
 }
 
 }  // namespace
 
 std::string_view version() {
   return sqlite3_libversion();
+}
+
+bool can_map(const std::filesystem::path& file) {
+  const auto fd = open_file(file, O_RDWR);
+  const auto status = fd ? status_of(fd->get(), file) : std::unexpected(fd.error());
+  if (!status || status->st_size == 0) {
+    return true;  // it is not known
+  }
+  void* const mapped = ::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd->get(), 0);
+  if (mapped == MAP_FAILED) {
+    return errno == ENOMEM || errno == EAGAIN;
+  }
+  ::munmap(mapped, 1);
+  return true;
 }
 
 bool has_wal_reset_fault() {
@@ -105,11 +206,12 @@ void add_functions(sqlite3* handle, std::int64_t& left) {
 const char* shared_memory_vfs() {
   static const char* const registered = [] {
     base_vfs = sqlite3_vfs_find(nullptr);
-    static sqlite3_vfs vfs = *base_vfs;
-    vfs.zName = kName;
-    vfs.pNext = nullptr;
-    vfs.xOpen = vfs_open;
-    return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? kName : nullptr;
+    static sqlite3_vfs plain = *base_vfs;
+    static sqlite3_vfs checked = *base_vfs;
+    return register_vfs(plain, kName, vfs_open<&FileMethods::plain>) &&
+                   register_vfs(checked, kCheckedVfs, vfs_open<&FileMethods::checked>)
+               ? kName
+               : nullptr;
   }();
   return registered;
 }

@@ -3,6 +3,7 @@
 // The SQLite library: its version, and what connections add to it.
 
 #include <cstdint>
+#include <filesystem>
 #include <string_view>
 
 struct sqlite3;
@@ -16,11 +17,23 @@ std::string_view version();  // "3.40.1"
 // its own lock, which other programs ignore.
 bool has_wal_reset_fault();
 
+// Whether the file system lets programs share memory through this file, as a log requires. True if
+// that cannot be determined.
+bool can_map(const std::filesystem::path& file);
+
 // The name of a VFS like SQLite's own that allocates every block of the shared memory that it maps.
 // SQLite writes one byte per 4 KiB: if the file system's blocks are smaller, the others are
 // allocated on first access, and on a full disk the process gets SIGBUS. With this VFS, it gets
 // SQLITE_FULL. Null, for SQLite's own VFS, if it cannot be registered.
 const char* shared_memory_vfs();
+
+// The name of the same VFS with a checksum in the last bytes of each page of a database, so that
+// reading a page that anything but this VFS has changed is SQLITE_CORRUPT. For a database that was
+// created with it, pages of kCheckedPageBytes and kChecksumBytes reserved in each. The log has
+// SQLite's own checksums. Call shared_memory_vfs() first.
+inline constexpr const char* kCheckedVfs = "reprise-checked";
+inline constexpr int kCheckedPageBytes = 4096;
+inline constexpr int kChecksumBytes = 8;
 
 // Registers reprise_contains(text, word): whether the text contains the lower-case word, ignoring
 // the case of ASCII letters. Each call decrements `left`, which must outlive the handle; when it is
