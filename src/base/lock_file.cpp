@@ -12,9 +12,11 @@
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/file.h"
+#include "base/lock_check.h"
 #include "base/text.h"
 
 namespace reprise {
@@ -25,6 +27,7 @@ using std::chrono::steady_clock;
 
 constexpr int kLockByte = 0;
 constexpr int kGateByte = 1;
+constexpr int kTrialByte = 2;
 constexpr int kPidAt = 8;
 constexpr std::size_t kPidWidth = 16;
 constexpr std::chrono::milliseconds kSlice{100};
@@ -59,7 +62,9 @@ bool lock_until(std::unique_lock<std::timed_mutex>& lock, LockFile::Deadline dea
 }
 
 Result<Fd> open_lock(const std::filesystem::path& path) {
-  return open_file(path, O_RDWR | O_CREAT, 0600);
+  REPRISE_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT, 0600));
+  REPRISE_TRY(check_locks(fd.get(), path, kTrialByte));
+  return fd;
 }
 
 }  // namespace
@@ -130,6 +135,9 @@ Result<> LockFile::lock_byte(int byte, Deadline deadline, bool poll_fast) {
     struct flock range = range_of(byte, F_WRLCK);
     if (::fcntl(fd_.get(), F_OFD_SETLK, &range) == 0) {
       return {};
+    }
+    if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) {
+      return std::unexpected(no_locks_error(path_, std::generic_category().message(errno)));
     }
     if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
       return std::unexpected(os_error("lock", path_, errno));

@@ -19,7 +19,8 @@ class LockFile {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  // Creates the file (0600) when missing. It is never removed: waiting processes have it open.
+  // Creates the file (0600) when missing. It is never removed: waiting processes have it open. io
+  // (ENOLCK) on a file system where locks are known not to work.
   static Result<std::unique_ptr<LockFile>> open(const std::filesystem::path& path);
 
   // Released by its destructor. Must not outlive the LockFile.

@@ -188,6 +188,22 @@ TEST(OriginalHoldingItsLock, IsWaitedForABoundedTime) {
   EXPECT_TRUE(works(store->append(kSession, {user("x")}, {})));
 }
 
+TEST(OriginalHoldingItsLock, IsWaitedForOnce) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "r.db";
+  const auto store = open_at(file, {.busy_timeout = milliseconds(500)});
+  must(store->create(session("s")));
+  PlainDatabase plain(file);
+  plain.run("BEGIN IMMEDIATE");
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(fails(store->append(kSession, {user("x")}, {}), Code::busy));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(20 * 500 / 2));
+  plain.run("COMMIT");
+  EXPECT_TRUE(works(store->append(kSession, {user("x")}, {})));
+}
+
 // Simulates a full disk without root: files cannot grow beyond the limit.
 TEST(FileSizeLimit, FailsTheWriteAndKeepsTheRest) {
   const TemporaryFolder folder;

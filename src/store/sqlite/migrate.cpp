@@ -13,6 +13,7 @@
 #include "reprise/environment.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/copy.h"
+#include "store/sqlite/library.h"
 #include "store/sqlite/rows.h"
 
 namespace reprise::sqlite {
@@ -261,6 +262,9 @@ Result<> make_current(Connection& connection, Time now, std::span<const Migratio
 }
 
 Result<> enable_wal(Connection& connection) {
+  if (!can_map(connection.file())) {
+    return {};  // without a log, commits are as durable
+  }
   REPRISE_ASSIGN(Statement mode, connection.query("PRAGMA journal_mode=WAL"));
   return mode.run();
 }

@@ -258,8 +258,7 @@ Result<Connection*> Writer::connection() {
       return fail(Code::not_found,
                   cat(file_.string(), " was moved or removed while it was in use"));
     }
-    REPRISE_ASSIGN(connection_, Connection::open(file_, OpenMode::write, busy_timeout_));
-    REPRISE_TRY(connection_->script(kSyncedCommits));
+    REPRISE_TRY(connect());
     durability_ = Durability::disk;
     // Overwrites deleted content. Not the default in every build of SQLite.
     REPRISE_TRY(connection_->script("PRAGMA secure_delete=ON"));
@@ -269,6 +268,24 @@ Result<Connection*> Writer::connection() {
     log_has_name_ = has_commits(store::beside(file_, "-wal"));
   }
   return connection_.get();
+}
+
+// The log is indexed in shared memory, unless a connection has the database for itself. So where
+// there is none, the database leaves its log.
+Result<> Writer::connect() {
+  REPRISE_ASSIGN(connection_, Connection::open(file_, OpenMode::write, busy_timeout_));
+  auto configured = connection_->script(kSyncedCommits);
+  if (configured || !connection_->lacks_shared_memory()) {
+    return configured;
+  }
+  connection_.reset();
+  {
+    REPRISE_ASSIGN(const auto alone,
+                   Connection::open(file_, OpenMode::read_exclusive, busy_timeout_));
+    REPRISE_TRY(alone->script("PRAGMA journal_mode=DELETE"));
+  }
+  REPRISE_ASSIGN(connection_, Connection::open(file_, OpenMode::write, busy_timeout_));
+  return connection_->script(kSyncedCommits);
 }
 
 // SQLite syncs the folder when it creates a log, but ignores errors: then a commit could be lost
@@ -331,12 +348,28 @@ Result<> Writer::set_durability(Durability durability) {
   return {};
 }
 
+// Another program may hold a lock for long. One wait for it is enough: writes that follow a failed
+// one fail at once.
+Result<Transaction> Writer::begin(Clock::time_point deadline) {
+  const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
+  const bool is_patient = Clock::now() >= impatient_until_;
+  connection_->set_busy_timeout(is_patient ? std::max(left, milliseconds(0)) : milliseconds(0));
+  auto transaction = Transaction::begin(*connection_);
+  connection_->set_busy_timeout(busy_timeout_);
+  if (transaction) {
+    impatient_until_ = {};
+  } else if (is_patient && transaction.error().code == Code::busy) {
+    impatient_until_ = Clock::now() + busy_timeout_;
+  }
+  return transaction;
+}
+
 Result<> Writer::process_in_transaction(const Group& group) {
   REPRISE_ASSERT(std::ranges::none_of(group, &Job::alone));
   const bool to_disk = std::ranges::any_of(
       group, [](const Job* job) { return job->durability == Durability::disk; });
   REPRISE_TRY(set_durability(to_disk ? Durability::disk : Durability::os));
-  REPRISE_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
+  REPRISE_ASSIGN(Transaction transaction, begin(group.front()->deadline));
   REPRISE_TRY(run_jobs(group));
   if (std::ranges::none_of(group, [](const Job* job) { return job->result.has_value(); })) {
     return {};

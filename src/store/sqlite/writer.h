@@ -66,8 +66,10 @@ class Writer {
   static void run_job(Job& job, Connection& connection);
   Result<> process(const Group& group);
   Result<> process_in_transaction(const Group& group);
+  Result<Transaction> begin(Clock::time_point deadline);
   Result<> run_jobs(const Group& group);
   Result<Connection*> connection();
+  Result<> connect();
   Result<> recover_wal();
   Result<> sync_wal_name();
   Result<LockFile::Hold> lock(Clock::time_point deadline);
@@ -93,6 +95,7 @@ class Writer {
   std::unique_ptr<Connection> connection_;
   Fd log_;  // of that connection, open once it is needed
   Durability durability_ = Durability::disk;
+  Clock::time_point impatient_until_{};  // waiting for another program's lock has failed
   bool wal_is_doubtful_ = false;
   bool log_has_name_ = false;  // the log's name is durable
   bool keeps_log_ = false;     // the file may be longer than its contents
