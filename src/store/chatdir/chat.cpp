@@ -283,10 +283,21 @@ Result<ReadReport> Chat::empty_if_no_log(Error error) const {
   return std::unexpected(std::move(error));
 }
 
-Result<ReadReport> Chat::read(const ReadRange& range, const MessageSink& sink) {
+Result<ReadReport> Chat::read(const ReadRange& requested, const MessageSink& sink) {
   const auto torn = [this](const LogState& state) { return is_damage(state); };
   const std::string name = cat(id_.str(), "/", kMessagesFile);
   REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, open_log());
+  ReadRange range = requested;
+  if (log == nullptr && range.newest_first) {
+    const auto newest = read_newest(file(kMessagesFile), range, sink);
+    if (!newest) {
+      return empty_if_no_log(newest.error());
+    }
+    if (newest->is_complete) {
+      return ReadReport{};
+    }
+    range.to = newest->next;
+  }
   if (log == nullptr && range.from.value <= 0 && range.to == kSeqEnd && !range.newest_first) {
     auto first = read_first(file(kMessagesFile), kSeqEnd, torn, name, sink);
     if (first && first->log != nullptr) {

@@ -42,7 +42,7 @@ class Chat {
   Result<StoredSession> load_with_lease();
   // The damage of the chat except that of its messages.
   Result<std::vector<Damage>> damage();
-  Result<ReadReport> read(const ReadRange& range, const MessageSink& sink);
+  Result<ReadReport> read(const ReadRange& requested, const MessageSink& sink);
   Result<std::optional<Partial>> find_partial();
 
   // append() if `from` is not set, otherwise replace_suffix().

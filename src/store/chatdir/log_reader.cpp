@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "reprise/source.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
+#include "store/chatdir/trailer.h"
 #include "store/rules.h"
 
 namespace reprise::store::chatdir {
@@ -128,6 +130,20 @@ class Reporter {
   std::int64_t line_ = 1;
 };
 
+// The trailer of the line that ends at `end`, if it is one of ours in its place; null otherwise.
+Result<std::shared_ptr<const Trailer>> trailer_before(FileWindow& window, std::int64_t end) {
+  constexpr std::int64_t kTrailerBytesMax = 16 << 10;
+  const std::int64_t from = std::max<std::int64_t>(0, end - kTrailerBytesMax);
+  REPRISE_ASSIGN(const std::string_view text,
+                 window.view(from, static_cast<std::size_t>(end - from)));
+  auto found = find_trailer(text);
+  const bool is_in_place =
+      found && text.ends_with('\n') && is_valid_position(found->trailer->seq) &&
+      found->trailer->at == from + static_cast<std::int64_t>(found->position) &&
+      found->trailer->line < found->trailer->at;
+  return is_in_place ? std::move(found->trailer) : nullptr;
+}
+
 Result<ReadReport> report_of(const MessageLog& log, Span span, const TornCheck& torn,
                              std::string_view name, const Delivery& delivery) {
   Reporter reporter(log, name);
@@ -168,6 +184,49 @@ Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
         range.newest_first ? entries.back().seq : entries.back().seq.next();
   }
   return report_of(log, span, torn, name, deliver);
+}
+
+Result<NewestReading> read_newest(const std::filesystem::path& file, const ReadRange& range,
+                                  const MessageSink& sink) {
+  constexpr std::int64_t kSkippedMax = 1000;
+  REPRISE_ASSIGN(const auto peeked, peek_state(file));
+  const Seq to = std::min(range.to, peeked ? peeked->head : range.to);
+  NewestReading reading{to};
+  if (!peeked || !peeked->trailer || peeked->head.value - to.value > kSkippedMax) {
+    return reading;
+  }
+  REPRISE_ASSIGN(const Fd fd, open_regular(file));
+  FileWindow window(fd.get(), file, kReadBytes);
+  std::int64_t end = peeked->end;
+  for (auto trailer = peeked->trailer; trailer->seq >= range.from;) {
+    const std::int64_t length = end - trailer->line;
+    REPRISE_ASSIGN(auto previous, trailer_before(window, trailer->line));
+    // A message after a gap or damage is left to the reader that reports it.
+    const bool is_next = previous == nullptr ? trailer->line == 0 && trailer->seq == Seq{0}
+                                             : previous->seq.next() == trailer->seq;
+    if (!is_next || length > static_cast<std::int64_t>(FileWindow::kLineBytesMax)) {
+      return reading;
+    }
+    if (trailer->seq < to) {
+      REPRISE_ASSIGN(const std::string_view bytes,
+                     window.view(trailer->line, static_cast<std::size_t>(length)));
+      auto line = read_line(bytes);
+      if (!line || line->lossy || line->duplicate) {
+        return reading;
+      }
+      line->message.seq = reading.next = trailer->seq;
+      if (sink(std::move(line->message)) == Flow::stop) {
+        break;
+      }
+    }
+    if (previous == nullptr) {
+      break;
+    }
+    end = trailer->line;
+    trailer = std::move(previous);
+  }
+  reading.is_complete = true;
+  return reading;
 }
 
 Result<FirstReading> read_first(const std::filesystem::path& file, Seq to, const TornCheck& torn,

@@ -131,6 +131,16 @@ Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
                                  const TornCheck& torn, std::string_view name,
                                  const MessageSink& sink);
 
+// The messages of the range, newest first, of a file that is not open yet, as long as they are in
+// lines of ours that follow each other: reads no more of the file than that. Unless the reading is
+// complete, the messages before `next` are still to be read.
+struct NewestReading {
+  Seq next;
+  bool is_complete = false;
+};
+Result<NewestReading> read_newest(const std::filesystem::path& file, const ReadRange& range,
+                                  const MessageSink& sink);
+
 // The same for a file that is not open yet, from its first message up to `to`, in one pass. `log`
 // is null if the sink stopped before the end was reached.
 struct FirstReading {

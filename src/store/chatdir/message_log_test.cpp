@@ -341,6 +341,68 @@ TEST_F(MessageLogTest, TheStateIsReadFromTheEndAlone) {
   }
 }
 
+// Bytes that this process has read from files.
+std::int64_t bytes_read() {
+  std::ifstream counts("/proc/self/io");
+  std::string name;
+  std::int64_t count = 0;
+  counts >> name >> count;
+  return count;
+}
+
+TEST_F(MessageLogTest, TheNewestMessagesAreReadFromTheEndAlone) {
+  std::vector<Texts> batches;
+  for (int i = 0; i < 400; ++i) {
+    batches.push_back({cat("one ", i, std::string(20'000, 'x')), cat("two ", i)});
+  }
+  write(ours(batches));
+  const std::int64_t before = bytes_read();
+  std::vector<std::int64_t> seqs;
+  const auto take_two = [&seqs](Message&& message) {
+    seqs.push_back(message.seq.value);
+    return seqs.size() == 2 ? Flow::stop : Flow::proceed;
+  };
+  const auto reading = read_newest(file_, {.newest_first = true}, take_two);
+  ASSERT_TRUE(reading);
+  EXPECT_TRUE(reading->is_complete);
+  EXPECT_EQ(seqs, (std::vector<std::int64_t>{799, 798}));
+  EXPECT_LT(bytes_read() - before, 2'000'000);
+}
+
+TEST_F(MessageLogTest, WhatIsNotOursIsLeftToTheWholeReading) {
+  const std::string lines = ours({{"one"}, {"two"}, {"three"}, {"four"}});
+  struct Case {
+    std::string bytes;
+    std::vector<std::int64_t> seqs;
+    bool is_complete;
+    std::int64_t next;
+  };
+  const auto from_line = [&lines](std::string_view text) {
+    return lines.find(cat(R"({"role":"user","content":")", text));
+  };
+  std::string without_two = lines;
+  without_two.replace(from_line("two"), 10, 10, '#');
+  const Case cases[] = {
+      {lines, {3, 2, 1, 0}, true, 0},
+      {without_two, {3, 2}, false, 2},
+      {ours({{"three"}}, stored("one") + "\n"), {}, false, 1},
+      {lines + stored("five"), {}, false, kSeqEnd.value},
+      {lines + "damage\n", {}, false, kSeqEnd.value},
+  };
+  for (const auto& [bytes, expected, is_complete, next] : cases) {
+    write(bytes);
+    std::vector<std::int64_t> seqs;
+    const auto reading = read_newest(file_, {.newest_first = true}, [&](Message&& message) {
+      seqs.push_back(message.seq.value);
+      return Flow::proceed;
+    });
+    ASSERT_TRUE(reading) << bytes;
+    EXPECT_EQ(seqs, expected) << bytes;
+    EXPECT_EQ(reading->is_complete, is_complete) << bytes;
+    EXPECT_EQ(reading->next.value, next) << bytes;
+  }
+}
+
 TEST_F(MessageLogTest, AMissingLineIsAGap) {
   std::string bytes = ours({{"a"}, {"b"}, {"c"}});
   const std::size_t begin = bytes.find('\n') + 1;
