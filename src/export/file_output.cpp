@@ -1,8 +1,10 @@
 // Exports into files. A file appears only after it is completely written and synced.
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 
 #include "base/file.h"
@@ -19,7 +21,23 @@ constexpr std::size_t kBufferBytes = 1 << 20;
 
 using Fill = std::function<Result<>(int fd)>;
 
+// Gives an open file without a name its name.
+Result<> name_file(int fd, const fs::path& target) {
+  const std::string source = cat("/proc/self/fd/", fd);
+  if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, target.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    return std::unexpected(os_error("write", target, errno));
+  }
+  return sync_folder(folder_of(target));
+}
+
+// In the folder of another program, a killed process must leave nothing behind: the file has no
+// name before it is complete, if the file system supports that.
 Result<> write_new(const fs::path& target, const Fill& fill) {
+  if (const auto nameless = open_file(folder_of(target), O_TMPFILE | O_RDWR, 0600)) {
+    REPRISE_TRY(fill(nameless->get()));
+    REPRISE_TRY(sync_file(nameless->get(), target));
+    return name_file(nameless->get(), target);
+  }
   REPRISE_ASSIGN(TemporaryFile file, TemporaryFile::create(target));
   REPRISE_TRY(fill(file.fd()));
   REPRISE_TRY(sync_file(file.fd(), file.name()));

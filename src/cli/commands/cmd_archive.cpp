@@ -24,7 +24,7 @@ class Close final : public Command {
             context, *store, sels_,
             {"close", [&](const SessionInfo& info) { return close(context, *store, info); },
              Use::change}));
-    return is_unsaved_ ? Exit::unsaved : exit;
+    return is_unsaved_ ? Exit::failed : exit;
   }
 
  private:
