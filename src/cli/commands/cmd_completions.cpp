@@ -9,20 +9,27 @@ namespace {
 
 // Bash splits words at ':' and '='. The script joins them, and removes the part that bash already
 // has from the candidates. What it returns is put into the line as it is, so it is quoted for its
-// place: within the quotes of the word if it has any. Only names of files are quoted by bash.
+// place: within the quotes of the word if it has any. Bash closes them, unless the last character
+// is one. Only names of files are quoted by bash.
 std::string_view bash_completions() {
   return R"bash(# bash completion for reprise
 _reprise_quoted() {  # MARK TEXT: sets `value`
-  local apostrophe="'" bang="\"'!'\""
+  local apostrophe="'" bang="\"'!'\"" last=
   value=$2
   case $1 in
-    \') value=${value//"$apostrophe"/"$apostrophe\\$apostrophe$apostrophe"} ;;
+    \')
+      value=${value//"$apostrophe"/"$apostrophe\\$apostrophe$apostrophe"}
+      [[ $2 == *\' ]] && value=${value%\'} ;;
     \")
+      case $value in
+        *!) last=! value=${value%?} ;;
+        *\") last='"\"' value=${value%?} ;;
+      esac
       value=${value//\\/\\\\}
       value=${value//\"/\\\"}
       value=${value//\$/\\\$}
       value=${value//\`/\\\`}
-      value=${value//!/"$bang"} ;;
+      value=${value//!/"$bang"}$last ;;
     *) printf -v value %q "$value" ;;
   esac
 }
@@ -103,7 +110,7 @@ _reprise() {
       :files) compset -P '*[:=]'; _files; continue ;;
       :folders) compset -P '*[:=]'; _files -/; continue ;;
     esac
-    value=${${line%%$'\t'*}//:/\\:}
+    value=${${${line%%$'\t'*}//\\/\\\\}//:/\\:}
     [[ $line == *$'\t'* ]] && value+=:${line#*$'\t'}
     if [[ ${line%%$'\t'*} == *[:=] ]]; then open+=("$value"); else ready+=("$value"); fi
   done
@@ -117,14 +124,15 @@ if [[ $funcstack[1] == _reprise ]]; then _reprise "$@"; else compdef _reprise re
 std::string_view fish_completions() {
   return R"fish(# fish completion for reprise
 function __reprise_complete
-    set -l words (commandline -opc) (commandline -ct | string unescape; or commandline -ct)
-    if test -z (commandline -ct)
-        set words (commandline -opc) ''
-    end
+    set -l token (commandline -ct)
+    # Quotes may still be open.
+    set -l word (string unescape -- "$token"; or string unescape -- "$token'"
+        or string unescape -- "$token\""; or echo "$token")
+    set -l words (commandline -opc) "$word"
     for line in (reprise __complete -- $words[2..-1] 2>/dev/null)
         switch $line
             case ':files' ':folders'
-                __fish_complete_path (commandline -ct | string replace -r '.*[:=]' '')
+                __fish_complete_path (string replace -r '.*[:=]' '' -- "$word")
             case '*'
                 echo $line
         end
