@@ -98,7 +98,8 @@ Result<std::string> store_path(std::string_view url);
 // begins with the name of that (a log, a lock, the trash), or one in its folder. Follows links.
 Result<bool> belongs_to_store(std::string_view url, const std::filesystem::path& file);
 
-// invalid_argument, listing the known kinds, for an unknown URL.
+// invalid_argument, listing the known kinds, for an unknown URL, and for an option out of range
+// (negative times, no connections).
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options = {});
 
 struct MigrateOptions {

@@ -12,6 +12,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "engine/blobs.h"
+#include "model/texts.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
 #include "store/rules.h"
@@ -19,6 +20,8 @@
 namespace reprise::engine {
 namespace {
 
+constexpr std::string_view kMended =
+    "text that is not valid Unicode: it has U+FFFD, and its bytes are in an extra field";
 constexpr std::string_view kReplacedArtefact = "replaced.jsonl";  // of step 0
 
 // The number of replaced messages that the source does not return as artefacts.
@@ -101,6 +104,9 @@ Result<> copy_artefact(ArtefactReader& from, Artefacts& to, const SessionId& id,
 }  // namespace
 
 Session reduce(Session session, const SourceCapabilities& capabilities, Losses& losses) {
+  if (model::mend(session)) {
+    losses.emplace(kMended);
+  }
   SessionInfo& info = session.info;
   info.answering = std::nullopt;
   if (!capabilities.modes) {
@@ -126,6 +132,9 @@ Session reduce(Session session, const SourceCapabilities& capabilities, Losses& 
 }
 
 Message reduce(Message message, const SourceCapabilities& capabilities, Losses& losses) {
+  if (model::mend(message)) {
+    losses.emplace(kMended);
+  }
   message.seq = {};  // assigned by the target
   if (!capabilities.message_details) {
     if (std::exchange(message.author, std::nullopt)) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "base/one_at_a_time.h"
 #include "base/text.h"
 #include "search/document.h"
 #include "search/forget.h"
@@ -26,6 +27,32 @@ class FileSearchIndex final : public SearchIndex {
       : file_(std::move(file)), options_(std::move(options)) {}
 
   Result<bool> update_index(const SearchSource& source) override {
+    return one_at_a_time_.run([&] { return update(source); });
+  }
+
+  Result<SearchPage> search(std::span<const SearchSource> sources,
+                            const SearchQuery& query) override {
+    return one_at_a_time_.run([&]() -> Result<SearchPage> {
+      auto page = search_whole(sources, query);
+      if (!page && file_->is_damaged()) {
+        REPRISE_TRY(rebuild(sources));
+        page = search_whole(sources, query);
+      }
+      return page;
+    });
+  }
+
+  Result<> forget(std::string_view url, std::span<const SessionId> sessions) override {
+    return one_at_a_time_.run([&]() -> Result<> {
+      REPRISE_TRY(file_->refresh());
+      REPRISE_ASSIGN(const LockFile::Hold hold, file_->lock(kWait));
+      auto forgotten = forget_now(url, sessions);
+      return !forgotten && file_->is_damaged() ? file_->rebuild() : std::move(forgotten);
+    });
+  }
+
+ private:
+  Result<bool> update(const SearchSource& source) {
     if (WordIndex* const words = source.source->capabilities().word_index) {
       REPRISE_TRY(file_->refresh());
       REPRISE_TRY(forget_source(source.url));
@@ -42,24 +69,6 @@ class FileSearchIndex final : public SearchIndex {
     return caught_up;
   }
 
-  Result<SearchPage> search(std::span<const SearchSource> sources,
-                            const SearchQuery& query) override {
-    auto page = search_whole(sources, query);
-    if (!page && file_->is_damaged()) {
-      REPRISE_TRY(rebuild(sources));
-      page = search_whole(sources, query);
-    }
-    return page;
-  }
-
-  Result<> forget(std::string_view url, std::span<const SessionId> sessions) override {
-    REPRISE_TRY(file_->refresh());
-    REPRISE_ASSIGN(const LockFile::Hold hold, file_->lock(kWait));
-    auto forgotten = forget_now(url, sessions);
-    return !forgotten && file_->is_damaged() ? file_->rebuild() : std::move(forgotten);
-  }
-
- private:
   // False while another process indexes the source, or if it was stopped.
   Result<bool> catch_up(const SearchSource& source) {
     REPRISE_TRY(file_->refresh());
@@ -118,7 +127,7 @@ class FileSearchIndex final : public SearchIndex {
           return search::find_hits(file_->db(), sources, query);
         }
       }
-      REPRISE_TRY(update_index(*lacking));
+      REPRISE_TRY(update(*lacking));
     }
   }
 
@@ -142,7 +151,7 @@ class FileSearchIndex final : public SearchIndex {
     }
     for (const SearchSource& source : sources) {
       const bool was_current = current_.contains(source.url);
-      const auto updated = update_index(source);
+      const auto updated = update(source);
       if (!updated && was_current) {
         return std::unexpected(updated.error());
       }
@@ -191,6 +200,7 @@ class FileSearchIndex final : public SearchIndex {
   std::unique_ptr<IndexFile> file_;
   SearchIndexOptions options_;
   std::set<std::string> current_;  // URLs of sources that the last update indexed completely
+  OneAtATime one_at_a_time_{"search index"};
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 // text(column, out) for a Column or its name, and columns(), which returns those of a list of
 // fields.
 
+#include "base/utf8.h"
 #include "model/fields.h"
 #include "reprise/source.h"
 #include "store/column_names.h"
@@ -23,14 +24,23 @@ template <class Row>
 struct ColumnReader {
   const Row& row;
   std::string_view file;
-  std::string (*location)(const Row& row, std::string_view file);  // for messages
+  std::string (*location)(const Row& row, std::string_view file);  // null: damage is not reported
   std::optional<Damage>& damage;  // the first damaged part of the row
 
   void report(std::string reason, std::string_view bytes) const {
-    damage = Damage{location(row, file), std::move(reason), excerpt_of(bytes)};
+    if (location != nullptr) {
+      damage = Damage{location(row, file), std::move(reason), excerpt_of(bytes)};
+    }
   }
 
   void read(Column column, std::string& out) const { row.text(column, out); }
+  // A text that another program wrote may be no UTF-8.
+  void mend(std::string& text) const {
+    if (!utf8::is_valid(text)) {
+      report("text that is not valid Unicode, shown as U+FFFD", text);
+      text = utf8::sanitize(text);
+    }
+  }
   void read(Column column, bool& out) const { out = row.integer(column) != 0; }
   void read(Column column, Seq& out) const {
     const Seq head{row.integer(column)};
@@ -109,6 +119,11 @@ void read_fields(const Reader& reader, const std::tuple<Fields...>& fields, Owne
     if constexpr (requires { reader.read(*column, owner.*field.member); }) {
       if (*column != Column::none) {
         reader.read(*column, owner.*field.member);
+        if constexpr (requires { reader.mend(owner.*field.member); }) {
+          if (field.name != "working_dir") {  // a path
+            reader.mend(owner.*field.member);
+          }
+        }
       }
     }
     ++column;

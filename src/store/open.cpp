@@ -222,6 +222,22 @@ Result<std::unique_ptr<Store>> open_at(const path& file, const StoreOptions& opt
   return kind->open(file.native(), options);
 }
 
+Result<> check(const StoreOptions& options) {
+  const std::pair<std::string_view, bool> faults[] = {
+      {"busy_timeout must not be negative", options.busy_timeout.count() < 0},
+      {"connections_max must be at least 1", options.connections_max < 1},
+      {"partial_interval must not be negative", options.partial_interval.count() < 0},
+      {"slow_call must not be negative", options.slow_call.count() < 0},
+      {"clock must not be null", options.clock == nullptr},
+  };
+  for (const auto& [message, applies] : faults) {
+    if (applies) {
+      return fail(Code::invalid_argument, std::string(message));
+    }
+  }
+  return {};
+}
+
 Result<std::unique_ptr<Store>> open_uncounted(std::string_view url, const StoreOptions& options) {
   if (const StoreKind* const kind = find_store_kind(url); kind != nullptr) {
     return kind->open(url.substr(url.find(':') + 1), options);
@@ -335,6 +351,7 @@ bool is_same_store_server(std::string_view a, std::string_view b) {
 }
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options) {
+  REPRISE_TRY(check(options));
   const store::CallOptions call_options(options);
   store::Call call(call_options, "open");
   auto opened = open_uncounted(url, options);

@@ -34,6 +34,22 @@ TEST_F(OpenStore, ByScheme) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "a.db"));
 }
 
+TEST_F(OpenStore, OptionsOutOfRangeAreRefused) {
+  const auto refusal = [](const StoreOptions& options) {
+    const auto store = open_store("memory:", options);
+    return store || store.error().code != Code::invalid_argument ? "" : store.error().message;
+  };
+  EXPECT_EQ(refusal({.busy_timeout = std::chrono::milliseconds(-1)}),
+            "busy_timeout must not be negative");
+  EXPECT_EQ(refusal({.connections_max = 0}), "connections_max must be at least 1");
+  EXPECT_EQ(refusal({.partial_interval = std::chrono::milliseconds(-1)}),
+            "partial_interval must not be negative");
+  EXPECT_EQ(refusal({.slow_call = std::chrono::milliseconds(-1)}),
+            "slow_call must not be negative");
+  EXPECT_EQ(refusal({.clock = nullptr}), "clock must not be null");
+  EXPECT_TRUE(open_store("memory:", {.busy_timeout = std::chrono::milliseconds(0)}));
+}
+
 TEST_F(OpenStore, TellsTheFilesOfAStore) {
   const auto belongs = [this](const std::string& url, const char* file) {
     return belongs_to_store(url, folder_ / file).value();

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "model/texts.h"
 #include "reprise/capabilities.h"
 #include "store/call.h"
 #include "store/provide.h"
@@ -43,6 +44,45 @@ Result<> check(const CreatingProcess& process) {
   return fail(Code::unsupported,
               "this store was opened before fork(), by another process: open it again in this one");
 }
+
+Result<> check(const AppendOptions& options) {
+  if (options.expected_head && options.expected_head->value < 0) {
+    return fail(Code::invalid_argument, "expected_head is negative");
+  }
+  if (const auto& begin = options.begin_partial; begin) {
+    REPRISE_TRY(model::check_text("provider", begin->provider));
+    REPRISE_TRY(model::check_text("model", begin->model));
+  }
+  return {};
+}
+
+// The edits of todos that this thread is in. They must not call their store, which would wait for
+// itself.
+class Edit {
+ public:
+  explicit Edit(const void* store) : store_(store), outer_(current()) { current() = this; }
+  ~Edit() { current() = outer_; }
+  Edit(const Edit&) = delete;
+  Edit& operator=(const Edit&) = delete;
+
+  static Result<> check_outside(const void* store) {
+    for (const Edit* edit = current(); edit != nullptr; edit = edit->outer_) {
+      if (edit->store_ == store) {
+        return fail(Code::invalid_argument, "an edit of todos must not call the store");
+      }
+    }
+    return {};
+  }
+
+ private:
+  static const Edit*& current() {
+    static thread_local const Edit* edit = nullptr;
+    return edit;
+  }
+
+  const void* store_;
+  const Edit* outer_;
+};
 
 using BlobSink = std::function<Flow(std::string_view)>;
 
@@ -91,12 +131,14 @@ class StoreGuard final : public Store,
   const Capabilities& capabilities() const override { return guarded_; }
 
   Result<> create(const Session& session) override {
+    REPRISE_TRY(model::check(session));
     return run("create", [&] { return inner_->create(session); });
   }
   Result<std::optional<Session>> find(const SessionId& id) override {
     return run("find", [&] { return inner_->find(id); });
   }
   Result<> update(const SessionId& id, const SessionPatch& patch) override {
+    REPRISE_TRY(model::check(patch));
     return run("update", [&] { return inner_->update(id, patch); });
   }
   Result<SessionPage> list(const SessionQuery& query) override {
@@ -104,6 +146,8 @@ class StoreGuard final : public Store,
   }
   Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
                               AppendOptions options) override {
+    REPRISE_TRY(check(options));
+    REPRISE_TRY(model::check(messages));
     return run("append",
                [&] { return inner_->append(id, std::move(messages), std::move(options)); });
   }
@@ -112,15 +156,20 @@ class StoreGuard final : public Store,
                [&](const MessageSink& timed) { return inner_->read(id, range, timed); });
   }
   Result<> begin(const Session& session) override {
+    REPRISE_TRY(model::check(session));
     return run("begin", [&] { return interfaces_.deferred_creation->begin(session); });
   }
   Result<> create_with(const Session& session, std::vector<Message> messages) override {
+    REPRISE_TRY(model::check(session));
+    REPRISE_TRY(model::check(messages));
     return run("create_with", [&] {
       return interfaces_.atomic_creation->create_with(session, std::move(messages));
     });
   }
   Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                       AppendOptions options) override {
+    REPRISE_TRY(check(options));
+    REPRISE_TRY(model::check(messages));
     return run("replace_suffix", [&] {
       return interfaces_.rewriting->replace_suffix(id, from, std::move(messages),
                                                    std::move(options));
@@ -135,6 +184,7 @@ class StoreGuard final : public Store,
     });
   }
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override {
+    REPRISE_TRY(model::check(child));
     return run("fork", [&] { return interfaces_.forking->fork(parent, at, child); });
   }
   std::chrono::milliseconds partial_interval() const override {
@@ -171,6 +221,8 @@ class StoreGuard final : public Store,
   }
   Result<> add_response(const Session& session, const Message& answer,
                         const OperationId& operation) override {
+    REPRISE_TRY(model::check(session));
+    REPRISE_TRY(model::check(answer));
     return run("add_response",
                [&] { return interfaces_.responses->add_response(session, answer, operation); });
   }
@@ -179,7 +231,12 @@ class StoreGuard final : public Store,
   }
   Result<std::vector<Todo>> edit_todos(
       const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override {
-    return run("edit_todos", [&] { return interfaces_.todos->edit_todos(id, edit); });
+    const auto checked = [this, &edit](std::vector<Todo>& todos) -> Result<> {
+      const Edit scope(this);
+      REPRISE_TRY(edit(todos));
+      return model::check(todos);
+    };
+    return run("edit_todos", [&] { return interfaces_.todos->edit_todos(id, checked); });
   }
   Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
                          std::string_view bytes) override {
@@ -285,6 +342,7 @@ class StoreGuard final : public Store,
   template <class Work>
   auto run(std::string_view name, const Work& work) -> decltype(work()) {
     REPRISE_TRY(check(process_));
+    REPRISE_TRY(Edit::check_outside(this));
     Call call(options_, name);
     auto done = work();
     call.finish();
@@ -294,6 +352,7 @@ class StoreGuard final : public Store,
   template <class Sink, class Work>
   auto run(std::string_view name, const Sink& sink, const Work& work) -> decltype(work(sink)) {
     REPRISE_TRY(check(process_));
+    REPRISE_TRY(Edit::check_outside(this));
     Call call(options_, name);
     auto done = work(call.without_time_of(sink));
     call.finish();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/store.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -76,6 +77,47 @@ TEST_P(StoreContract, ALargeTextRoundTrips) {
   const SessionId id = create("s", all);
   reopen();
   EXPECT_TRUE(stored(id) == numbered(all)) << "not shown: it is 5 MB";
+}
+
+// The same for all stores: the field is named, and nothing changes.
+TEST_P(StoreContract, ValuesThatWouldChangeAreRefused) {
+  const SessionId id = create("s", messages(1));
+  const Session before = found(id);
+  const std::string bad = "a\xff\xfe z";
+  const auto names = [](const auto& result, std::string_view field) {
+    return fails(result, Code::invalid_argument) && result.error().message.contains(field);
+  };
+  const auto append = [&](Message message) { return store().append(id, {std::move(message)}, {}); };
+  EXPECT_TRUE(names(append({.role = "user", .blocks = {TextBlock{bad, {}}}}), "blocks[0].text"));
+  EXPECT_TRUE(
+      names(append({.role = "tool",
+                    .blocks = {TextBlock{"", {}}, ToolResultBlock{"t", bad, false, {}, {}}}}),
+            "blocks[1].text"));
+  EXPECT_TRUE(names(append({.role = "assistant", .blocks = {ToolUseBlock{"t", bad, {}, {}}}}),
+                    "blocks[0].name"));
+  EXPECT_TRUE(names(append({.role = "assistant", .response_id = bad}), "response_id"));
+  EXPECT_TRUE(names(append({.role = bad}), "role"));
+  EXPECT_TRUE(names(append({.role = ""}), "role"));
+  EXPECT_TRUE(names(store().append(id, messages(1), {.expected_head = Seq{-1}}), "expected_head"));
+  EXPECT_TRUE(names(store().update(id, {.title = bad}), "title"));
+  EXPECT_TRUE(names(store().update(id, {.prompt_history = {{bad}}}), "prompt_history"));
+  EXPECT_TRUE(names(store().update(id, {.working_dir = std::string("/a\0b", 4)}), "working_dir"));
+  Session other = session("other");
+  other.system_prompt = bad;
+  EXPECT_TRUE(names(store().create(other), "system_prompt"));
+  if (capabilities().rewriting != nullptr) {
+    EXPECT_TRUE(names(capabilities().rewriting->replace_suffix(id, {0}, {user(bad)}, {}), "text"));
+  }
+  if (capabilities().todos != nullptr) {
+    const auto add = [&bad](std::vector<Todo>& todos) -> Result<> {
+      todos.push_back({bad, TodoStatus::pending, "", {}});
+      return {};
+    };
+    EXPECT_TRUE(names(capabilities().todos->edit_todos(id, add), "content"));
+  }
+  reopen();
+  EXPECT_EQ(found(id), before);
+  EXPECT_EQ(stored(id), readable(messages(1)));
 }
 
 TEST_P(StoreContract, AnyRoleIsStored) {

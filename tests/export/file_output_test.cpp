@@ -131,7 +131,7 @@ TEST_F(ExportToFile, OneFileHoldsOneSession) {
 
 TEST_F(ExportToFile, SanitizesTitlesInFileNames) {
   Session hostile = exported_session();
-  hostile.info.title = "../../x\n\x1b[2J/\xff *";
+  hostile.info.title = "../../x\n\x1b[2J/\x7f *";
   const auto store = store_with(hostile, {});
   const fs::path file = must(
       export_to_folder(*store, hostile.info.id, *find_export_format("md"), folder_.path(), {}));

@@ -43,7 +43,7 @@ std::vector<Message> hostile_messages() {
     messages.push_back(answer);
   }
   messages.push_back(Message{.role = "system", .created_at = at(1)});
-  messages.push_back(Message{.role = "", .blocks = {TextBlock{"no role", {}}}});
+  messages.push_back(Message{.role = "narrator", .blocks = {TextBlock{"another role", {}}}});
   messages.push_back(Message{.role = "assistant"});
   return messages;
 }

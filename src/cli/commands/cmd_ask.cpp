@@ -15,6 +15,7 @@
 #include "cli/session/tool_consent.h"
 #include "cli/settings/context_file.h"
 #include "cli/settings/program_config.h"
+#include "model/texts.h"
 
 namespace reprise::cli {
 namespace {
@@ -115,7 +116,7 @@ class Ask final : public Command {
   Result<std::vector<Block>> blocks(const std::string& prompt) const {
     std::vector<Block> out;
     if (!prompt.empty()) {
-      out.emplace_back(text_block(prompt));
+      out.emplace_back(TextBlock{prompt, {}});
     }
     for (const std::string& file : files_) {
       REPRISE_ASSIGN(Block block, attach_file(file));
@@ -147,6 +148,9 @@ class Ask final : public Command {
       if (trimmed(prompt).empty() && files_.empty()) {
         return context.console().usage_error(
             "nothing to ask; give a prompt, pipe one in, or attach a file");
+      }
+      if (const auto checked = model::check_text("the prompt", prompt); !checked) {
+        return context.console().usage_error(checked.error().message);
       }
     }
     if (save_ && !dry_run_) {

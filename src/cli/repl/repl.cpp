@@ -4,12 +4,14 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/output/answer_output.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
 #include "cli/process/process.h"
 #include "cli/session/prompt.h"
 #include "cli/settings/program_config.h"
+#include "model/texts.h"
 
 namespace reprise::cli {
 
@@ -94,8 +96,16 @@ Repl::Next Repl::step(const Input& input) {
     parts_.context.console().warn(
         cat("only the first ", kInputBytesMax >> 20, " MiB of this are sent"));
   }
+  std::string text(message_of(input.text));
+  if (input.truncated) {
+    text.resize(text.size() - utf8::incomplete_tail(text));
+  }
+  if (const auto checked = model::check_text("the message", text); !checked) {
+    fail_step(checked.error());
+    return Next::proceed;
+  }
   std::vector<Block> blocks = std::exchange(attached_, {});
-  blocks.insert(blocks.begin(), text_block(message_of(input.text)));
+  blocks.insert(blocks.begin(), TextBlock{std::move(text), {}});
   return turn(
       [&](Conversation& conversation, TurnObserver& observer) {
         return conversation.ask(blocks, observer, parts_.interrupts.token());
