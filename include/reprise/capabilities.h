@@ -48,10 +48,10 @@ class ReplacedReader {
  public:
   virtual ~ReplacedReader() = default;
   // The number of replaced messages of the session that the store retains, without those that
-  // ArtefactReader returns. not_found for an unknown session.
+  // ArtefactReader returns, too. not_found for an unknown session.
   virtual Result<std::int64_t> count_replaced(const SessionId& id) = 0;
-  // Reads the replaced messages with the seqs that they had; several may have the same seq. Damage
-  // is reported as by Source::read().
+  // Reads all replaced messages with the seqs that they had, in the order in which they were
+  // replaced; several may have the same seq. Damage is reported as by Source::read().
   virtual Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) = 0;
 };
 
@@ -269,7 +269,7 @@ class TodoReader {
 class Todos : public TodoReader {
  public:
   // Reads, applies `edit` and writes, excluding other writers in between. Returns the new list.
-  // `edit` must not call the store.
+  // `edit` must not call the store: its call returns invalid_argument.
   virtual Result<std::vector<Todo>> edit_todos(
       const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) = 0;
 };

@@ -44,7 +44,7 @@ struct ConversationOptions {
   ToolHooks hooks = {};
   int tool_rounds_max = kToolRoundsMax;
   bool stream = true;
-  std::chrono::milliseconds busy_timeout{10'000};  // for another process's answer to end
+  std::chrono::milliseconds busy_timeout{10'000};  // for the answers of others to end
   // How long other processes respect a running answer of this one without a renewal.
   std::chrono::milliseconds answer_lease = kAnswerLease;
   Clock& clock = system_clock();
@@ -82,8 +82,15 @@ struct Outcome {
   std::optional<Error> error;  // why the turn ended early: cancelled, or the provider's error
 };
 
-// One conversation; one turn at a time. The provider, the store, the clock and everything that the
-// options point to must outlive it.
+// One conversation; one call at a time: a second one, from another thread or from a callback of the
+// first, is refused with invalid_argument at once, unless it is said below that it may be made
+// during a turn. Threads that answer in one session have a Conversation each, and wait for each
+// other. The provider, the store, the clock and everything that the options point to must outlive
+// it.
+//
+// Values that the caller passes are checked: text that is not UTF-8, a negative limit and the like
+// are invalid_argument, and the error names the value. What a model or a tool sends is never
+// refused.
 class Conversation {
  public:
   // `session` as it was created or found, or `is_new`. With a null store nothing is stored.
@@ -93,9 +100,9 @@ class Conversation {
   Conversation& operator=(const Conversation&) = delete;
 
   // One turn: `blocks` are the user's message. An Error means that there is no answer: the
-  // provider's error before the first token (the user's message stays stored), cancelled, busy
-  // while another process answers in the session, invalid_argument for the input, or conflict if
-  // another process has taken over the session.
+  // provider's error before the first token (the user's message stays stored), cancelled, busy if
+  // others answer in the session for longer than busy_timeout (nothing was sent or stored),
+  // invalid_argument for the input, or conflict if another process has taken over the session.
   Result<Outcome> ask(std::vector<Block> blocks, TurnObserver& observer, std::stop_token stop = {});
   Result<Outcome> ask(std::string_view text, TurnObserver& observer, std::stop_token stop = {});
 
@@ -103,19 +110,24 @@ class Conversation {
   // tool calls. invalid_argument when there is nothing to continue.
   Result<Outcome> continue_turn(TurnObserver& observer, std::stop_token stop = {});
 
-  // Asks the last question again; the new answer replaces the old one (Rewriting).
+  // Asks the last question again; the new answer replaces the old one (Rewriting). The store's
+  // error while it does not accept what is unsaved, which must have a position first.
   Result<Outcome> retry(TurnObserver& observer, std::stop_token stop = {});
 
   // The request that ask(blocks) would send, with the key masked. Stores and sends nothing.
   Result<std::string> dry_run(std::vector<Block> blocks);
 
-  // The session as of the last turn or change.
+  // The session as of the last turn or change. During a turn, only its thread may call this.
   const Session& session() const;
 
   // The messages that only this object has, in order: those that the store has not accepted;
-  // without a store, or if it has no messages, all of this conversation. Not to be called during a
-  // turn.
-  std::vector<Message> unsaved_messages() const;
+  // without a store, or if it has no messages, all of this conversation.
+  Result<std::vector<Message>> unsaved_messages() const;
+
+  // Tries again to store what the store has not accepted. Its error if it still does not; then that
+  // remains in memory. Call it before another function changes or forks the stored session
+  // (rewind_session(), fork_session()), which knows nothing of unsaved messages.
+  Result<> store_unsaved();
 
   // Stores a new session before its first message, for changes that need it in the store. Does
   // nothing if it is stored already, and in stores without messages, where a session is stored with

@@ -107,7 +107,8 @@ struct SearchIndexOptions {
   std::function<Flow(const Progress&)> on_progress = {};
 };
 
-// One thread at a time. Errors common to all functions: io (full disk, no permission), busy.
+// One call at a time: a second one, from another thread or from on_progress, is refused with
+// invalid_argument. Errors common to all functions: io (full disk, no permission), busy.
 class SearchIndex {
  public:
   // Creates the file (0600, in 0700 folders) when missing. If it cannot be written, it is searched

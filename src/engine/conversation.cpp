@@ -4,6 +4,7 @@
 #include <memory>
 #include <stop_token>
 
+#include "base/one_at_a_time.h"
 #include "base/text.h"
 #include "engine/blobs.h"
 #include "engine/history.h"
@@ -12,6 +13,7 @@
 #include "engine/request_plan.h"
 #include "engine/request_view.h"
 #include "engine/turn.h"
+#include "model/texts.h"
 
 namespace reprise {
 namespace {
@@ -21,6 +23,27 @@ bool has_content(const Block& block) {
     return !trimmed(text->text).empty();
   }
   return true;
+}
+
+Result<> check(const ConversationOptions& options) {
+  using std::chrono::milliseconds;
+  REPRISE_TRY(model::check_text("model", options.model));
+  REPRISE_TRY(model::check_text("system", options.system.value_or("")));
+  const std::pair<std::string_view, bool> faults[] = {
+      {"max_tokens must be at least 1", options.max_tokens.value_or(1) < 1},
+      {"budget must not be negative", options.budget && options.budget->value < 0},
+      {"temperature must be a number from 0 on",
+       options.temperature && !(*options.temperature >= 0)},
+      {"tool_rounds_max must not be negative", options.tool_rounds_max < 0},
+      {"busy_timeout must not be negative", options.busy_timeout < milliseconds(0)},
+      {"answer_lease must be positive", options.answer_lease <= milliseconds(0)},
+  };
+  for (const auto& [message, applies] : faults) {
+    if (applies) {
+      return fail(Code::invalid_argument, std::string(message));
+    }
+  }
+  return {};
 }
 
 Result<> check_input(const std::vector<Block>& blocks) {
@@ -35,7 +58,7 @@ Result<> check_input(const std::vector<Block>& blocks) {
   if (std::ranges::none_of(blocks, has_content)) {
     return fail(Code::invalid_argument, "the question is empty");
   }
-  return {};
+  return model::check(message_of(role::kUser, blocks));
 }
 
 std::vector<Block> with_stored_images(Record& record, std::vector<Block> blocks) {
@@ -121,8 +144,8 @@ class Conversation::Impl {
                   "there is nothing to continue: the last answer is complete");
     }
     TurnStart start{.incomplete = std::move(end->incomplete)};
-    if (!start.incomplete.empty() && record_.rewriting() != nullptr && !record_.has_pending()) {
-      start.replace_from = start.incomplete.front().seq;
+    if (record_.rewriting() != nullptr && !record_.has_pending()) {
+      start.replace_from = end->from;
     }
     return turn(observer, std::move(stop), std::move(start), {});
   }
@@ -161,9 +184,19 @@ class Conversation::Impl {
   }
 
   const Session& session() const { return record_.session(); }
-  std::vector<Message> unsaved_messages() const { return record_.unsaved_messages(); }
+  Result<std::vector<Message>> unsaved_messages() const { return record_.unsaved_messages(); }
+  Result<> store_unsaved() { return record_.store_pending(); }
   Result<> store_session() { return record_.store_session(); }
   bool is_session_stored() const { return record_.is_session_stored(); }
+
+  // Runs a call, unless another one is running.
+  template <class Call>
+  auto alone(const Call& call) -> decltype(call()) {
+    return one_at_a_time_.run([&]() -> decltype(call()) {
+      REPRISE_TRY(check(options_));
+      return call();
+    });
+  }
 
  private:
   // If the history cannot be read, the turn reports it, and continues without it.
@@ -235,19 +268,24 @@ class Conversation::Impl {
 
   // The messages after the last question are replaced.
   Result<Seq> retry_from() {
-    REPRISE_ASSIGN(const auto question, find_last_question(record_.slice()));
-    if (!question) {
-      return fail(Code::invalid_argument, "there is no question to ask again");
-    }
-    if (record_.has_pending() || record_.rewriting() == nullptr) {
+    if (record_.rewriting() == nullptr) {
       return fail(Code::unsupported, "this store cannot replace an answer: ask again instead");
     }
-    return question->seq.next();
+    if (auto stored = record_.store_pending(); !stored) {
+      return fail_with_context("cannot replace an answer before everything is saved",
+                               std::move(stored).error());
+    }
+    REPRISE_ASSIGN(const auto question, find_last_question(record_.slice()));
+    if (!question || !question->seq) {
+      return fail(Code::invalid_argument, "there is no question to ask again");
+    }
+    return question->seq->next();
   }
 
   Provider& provider_;
   ConversationOptions options_;
   Record record_;
+  OneAtATime one_at_a_time_{"conversation"};
 };
 
 Conversation::Conversation(Provider& provider, Store* store, Session session,
@@ -258,32 +296,36 @@ Conversation::~Conversation() = default;
 
 Result<Outcome> Conversation::ask(std::vector<Block> blocks, TurnObserver& observer,
                                   std::stop_token stop) {
-  return impl_->ask(std::move(blocks), observer, std::move(stop));
+  return impl_->alone([&] { return impl_->ask(std::move(blocks), observer, std::move(stop)); });
 }
 
 Result<Outcome> Conversation::ask(std::string_view text, TurnObserver& observer,
                                   std::stop_token stop) {
-  return impl_->ask({text_block(text)}, observer, std::move(stop));
+  return ask({TextBlock{std::string(text), {}}}, observer, std::move(stop));
 }
 
 Result<Outcome> Conversation::continue_turn(TurnObserver& observer, std::stop_token stop) {
-  return impl_->continue_turn(observer, std::move(stop));
+  return impl_->alone([&] { return impl_->continue_turn(observer, std::move(stop)); });
 }
 
 Result<Outcome> Conversation::retry(TurnObserver& observer, std::stop_token stop) {
-  return impl_->retry(observer, std::move(stop));
+  return impl_->alone([&] { return impl_->retry(observer, std::move(stop)); });
 }
 
 Result<std::string> Conversation::dry_run(std::vector<Block> blocks) {
-  return impl_->dry_run(std::move(blocks));
+  return impl_->alone([&] { return impl_->dry_run(std::move(blocks)); });
 }
 
 const Session& Conversation::session() const {
   return impl_->session();
 }
 
-std::vector<Message> Conversation::unsaved_messages() const {
-  return impl_->unsaved_messages();
+Result<std::vector<Message>> Conversation::unsaved_messages() const {
+  return impl_->alone([this] { return impl_->unsaved_messages(); });
+}
+
+Result<> Conversation::store_unsaved() {
+  return impl_->alone([this] { return impl_->store_unsaved(); });
 }
 
 Result<> Conversation::store_session() {

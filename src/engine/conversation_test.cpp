@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <semaphore>
+#include <stdexcept>
+#include <thread>
+
 #include "base/text.h"
 #include "engine/testing/fake_provider.h"
 #include "engine/testing/messages.h"
@@ -10,6 +14,16 @@
 
 namespace reprise {
 namespace {
+
+// Calls a function with each text.
+class CallingObserver final : public TurnObserver {
+ public:
+  explicit CallingObserver(std::function<void()> call) : call_(std::move(call)) {}
+  void on_text(std::string_view /*text*/) override { call_(); }
+
+ private:
+  std::function<void()> call_;
+};
 
 class ConversationTest : public testing::Test {
  protected:
@@ -65,6 +79,85 @@ TEST_F(ConversationTest, StoresAPlainTurn) {
   EXPECT_EQ(provider_.seen.at(0).model, "m");
   EXPECT_EQ(conversation.session().info.head.value, 2);
   EXPECT_EQ(conversation.session().usage.input.value, 3);
+}
+
+TEST_F(ConversationTest, WhatACallerPassesIsChecked) {
+  const auto refusal = [this](ConversationOptions options, std::string_view text = "Hi") {
+    const auto refused = conversation(std::move(options)).ask(text, listener_);
+    return refused || refused.error().code != Code::invalid_argument ? "" : refused.error().message;
+  };
+  EXPECT_EQ(refusal({}, "caf\xe9"), "blocks[0].text is not UTF-8 (from byte 3 on)");
+  EXPECT_EQ(refusal({.model = "\xff"}), "model is not UTF-8 (from byte 0 on)");
+  EXPECT_EQ(refusal({.system = "\xff"}), "system is not UTF-8 (from byte 0 on)");
+  EXPECT_EQ(refusal({.temperature = -1}), "temperature must be a number from 0 on");
+  EXPECT_EQ(refusal({.max_tokens = -3}), "max_tokens must be at least 1");
+  EXPECT_EQ(refusal({.budget = TokenCount{-1}}), "budget must not be negative");
+  EXPECT_EQ(refusal({.tool_rounds_max = -1}), "tool_rounds_max must not be negative");
+  EXPECT_EQ(refusal({.busy_timeout = std::chrono::milliseconds(-1)}),
+            "busy_timeout must not be negative");
+  EXPECT_EQ(refusal({.answer_lease = std::chrono::milliseconds(0)}),
+            "answer_lease must be positive");
+  EXPECT_TRUE(stored().empty());
+  EXPECT_TRUE(provider_.seen.empty());
+}
+
+// A second call on the same object is refused, and does not disturb the first one.
+TEST_F(ConversationTest, ACallbackCannotUseTheConversation) {
+  provider_.add().text("one").ended();
+  Conversation conversation(provider_, store_.get(), session_, {});
+  std::vector<Code> codes;
+  const std::function<void()> call_again = [&] {
+    RecordingObserver inner;
+    const std::optional<Error> errors[] = {conversation.ask("nested", inner).error(),
+                                           conversation.continue_turn(inner).error(),
+                                           conversation.retry(inner).error(),
+                                           conversation.dry_run({text_of("nested")}).error(),
+                                           conversation.store_unsaved().error(),
+                                           conversation.unsaved_messages().error()};
+    for (const auto& error : errors) {
+      codes.push_back(error->code);
+    }
+    EXPECT_TRUE(conversation.store_session()) << "allowed during a turn";
+    EXPECT_TRUE(inner.text.empty());
+  };
+  CallingObserver observer(call_again);
+  const auto outcome = conversation.ask("outer", observer);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_TRUE(outcome->saved);
+  EXPECT_EQ(codes, std::vector<Code>(6, Code::invalid_argument));
+  EXPECT_EQ(spell(stored()), "user: outer | assistant: one");
+  EXPECT_TRUE(conversation.ask("and after it", listener_));
+}
+
+TEST_F(ConversationTest, AnotherThreadCannotUseTheConversation) {
+  std::binary_semaphore is_running(0);
+  std::binary_semaphore may_end(0);
+  provider_.add()
+      .then([&] {
+        is_running.release();
+        may_end.acquire();
+      })
+      .text("one")
+      .ended();
+  Conversation conversation(provider_, store_.get(), session_, {});
+  std::jthread first([&] {
+    RecordingObserver observer;
+    EXPECT_TRUE(conversation.ask("first", observer));
+  });
+  is_running.acquire();
+  const auto refused = conversation.ask("second", listener_);
+  may_end.release();
+  first.join();
+  EXPECT_EQ(refused.error().code, Code::invalid_argument);
+  EXPECT_EQ(spell(stored()), "user: first | assistant: one");
+}
+
+TEST_F(ConversationTest, AnExceptionReleasesTheConversation) {
+  provider_.add().text("one").ended();
+  Conversation conversation(provider_, store_.get(), session_, {});
+  CallingObserver throwing([] { throw std::runtime_error("no"); });
+  EXPECT_THROW((void)conversation.ask("first", throwing), std::runtime_error);
+  EXPECT_TRUE(conversation.ask("second", listener_));
 }
 
 TEST_F(ConversationTest, StoresANewSessionWithItsFirstMessage) {
@@ -169,10 +262,12 @@ TEST_F(ConversationTest, UnacceptableInputIsRefused) {
   EXPECT_TRUE(stored().empty());
 }
 
-TEST_F(ConversationTest, InvalidUtf8IsPreserved) {
+// A caller's bytes are refused unless they come as such; those of a model never are.
+TEST_F(ConversationTest, InvalidUtf8IsPreservedOrMended) {
   provider_.add().text("ok \xFF").ended();
   auto conversation = this->conversation();
-  ASSERT_TRUE(conversation.ask("a\xFF", listener_));
+  EXPECT_EQ(conversation.ask("a\xFF", listener_).error().code, Code::invalid_argument);
+  ASSERT_TRUE(conversation.ask({Block(text_block("a\xFF"))}, listener_));
   EXPECT_EQ(std::get<TextBlock>(stored().at(0).blocks.at(0)).extra.size(), 1U);
   EXPECT_EQ(plain_text(stored().at(1)), "ok \xEF\xBF\xBD");
 }

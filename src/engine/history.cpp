@@ -31,7 +31,10 @@ std::int64_t text_bytes(const Message& message) {
 
 Result<> read_backwards(const HistorySlice& slice, const BackwardSink& sink) {
   for (std::size_t i = slice.memory.size(); i-- > 0;) {
-    if (sink(slice.memory[i], {.in_memory = true, .index = i}) == Flow::stop) {
+    const Message& message = slice.memory[i];
+    const bool is_stored = i + slice.unstored < slice.memory.size();
+    const auto seq = is_stored ? std::optional(message.seq) : std::nullopt;
+    if (sink(message, {.in_memory = true, .index = i, .seq = seq}) == Flow::stop) {
       return {};
     }
   }
@@ -39,7 +42,7 @@ Result<> read_backwards(const HistorySlice& slice, const BackwardSink& sink) {
     return {};
   }
   const auto stored = [&sink](Message&& message) {  // NOLINT(*-rvalue-reference-param-not-moved)
-    return sink(message, {.seq = message.seq});
+    return sink(message, {.in_memory = false, .index = 0, .seq = message.seq});
   };
   const ReadRange range{.from = slice.from, .to = slice.to, .newest_first = true};
   REPRISE_TRY(slice.store->read(slice.session, range, stored));
@@ -131,11 +134,12 @@ Result<std::optional<HistoryPosition>> find_last_question(const HistorySlice& sl
 
 Result<RecordEnd> find_end(const HistorySlice& slice) {
   RecordEnd end;
-  const auto sink = [&end](const Message& message, const HistoryPosition&) {
+  const auto sink = [&end](const Message& message, const HistoryPosition& position) {
     const bool assistant = message.role == role::kAssistant;
     if (assistant && message.state == MessageState::incomplete) {
       end.kind = RecordEnd::Kind::incomplete;
       end.incomplete.insert(end.incomplete.begin(), message);
+      end.from = position.seq;
       return Flow::proceed;
     }
     if (end.kind == RecordEnd::Kind::incomplete) {

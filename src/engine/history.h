@@ -19,6 +19,7 @@ struct HistorySlice {
   Seq from{0};
   Seq to{0};  // of the stored part
   std::span<const Message> memory = {};
+  std::size_t unstored = 0;                    // of those, at the end: they have no seq yet
   std::optional<Message> last = std::nullopt;  // sent only, not recorded
   RefusedQuestions refused = {};
 };
@@ -26,8 +27,8 @@ struct HistorySlice {
 // The position of a message in a slice.
 struct HistoryPosition {
   bool in_memory = false;
-  std::size_t index = 0;  // in memory
-  Seq seq{0};             // in the store
+  std::size_t index = 0;   // in memory
+  std::optional<Seq> seq;  // in the store; nullopt while it is not stored
 };
 
 // Calls `visit` with each text of a block. The URL of an image is not text.
@@ -61,6 +62,7 @@ struct RecordEnd {
   enum class Kind : std::uint8_t { nothing, question, calls, incomplete, answered };
   Kind kind = Kind::nothing;
   std::vector<Message> incomplete;  // the incomplete answers at the end, in order
+  std::optional<Seq> from;          // of the first of them; nullopt while it is not stored
 };
 Result<RecordEnd> find_end(const HistorySlice& slice);
 

@@ -205,7 +205,7 @@ void LeaseRenewer::renew(const Hold& hold) {
   }
 }
 
-bool LeaseRenewer::confirm_settled(const Hold& hold, const OperationId& answer) {
+Result<bool> LeaseRenewer::confirm_settled(const Hold& hold, const OperationId& answer) {
   REPRISE_ASSERT(hold.owns_lock());
   if (lost_.stop_requested()) {
     return true;
@@ -213,13 +213,14 @@ bool LeaseRenewer::confirm_settled(const Hold& hold, const OperationId& answer) 
   if (dropped_ == answer) {
     return false;
   }
-  const auto settled = store_.append(session_, {}, {.operation = settle_operation(answer)});
-  if (settled && settled->repeated) {
+  REPRISE_ASSIGN(const AppendResult settled,
+                 store_.append(session_, {}, {.operation = settle_operation(answer)}));
+  if (settled.repeated) {
     lost_.request_stop();
-  } else if (settled) {
+  } else {
     dropped_ = answer;
   }
-  return lost_.stop_requested();
+  return settled.repeated;
 }
 
 bool LeaseRenewer::check_lost() {

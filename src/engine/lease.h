@@ -58,8 +58,8 @@ class LeaseRenewer {
   void set(const Hold& hold, std::optional<OperationId> answer);
   // Call when the store reports that this answer is not running. Returns whether another process
   // has settled it: then it is lost. Otherwise another program has dropped it, and nobody will
-  // settle it.
-  bool confirm_settled(const Hold& hold, const OperationId& answer);
+  // settle it. The store's error if that cannot be determined now.
+  Result<bool> confirm_settled(const Hold& hold, const OperationId& answer);
 
   // Call before writing or continuing: renews a lease that may have expired, because this process
   // was suspended or the store unreachable.

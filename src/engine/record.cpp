@@ -10,13 +10,27 @@
 #include "engine/session_notes.h"
 #include "model/attachment.h"
 #include "model/known_time.h"
+#include "model/texts.h"
 #include "store/rules.h"
 
 namespace reprise {
 namespace {
 
-constexpr std::chrono::milliseconds kBusyPause{20};
+constexpr std::chrono::milliseconds kFirstPause{2};
+constexpr std::chrono::milliseconds kLongestPause{20};
 constexpr std::string_view kAllIsSaved = "what came before is saved";
+
+// Between two attempts to begin a turn.
+class Pause {
+ public:
+  void wait() {
+    std::this_thread::sleep_for(length_);
+    length_ = std::min(length_ * 2, kLongestPause);
+  }
+
+ private:
+  std::chrono::milliseconds length_ = kFirstPause;
+};
 
 Error busy_error(const Session& session, const Owner& owner) {
   return {Code::busy,
@@ -70,19 +84,24 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
   }
   lost_outcome_ = kAllIsSaved;
   saved_ = true;  // losses belong to the previous turn
-  if (messages_ == nullptr || !pending_.empty()) {
+  flush();
+  if (messages_ == nullptr || has_pending()) {
     return;
   }
   if (refresh || was_lost) {
     const auto found = store_->find(session_.info.id);
     if (!found) {
       on_failed(found.error());
-      return;  // continue with what is in memory
-    }
-    if (const std::optional<Session>& stored = *found; stored) {
+    } else if (const std::optional<Session>& stored = *found; stored) {
       session_.info.head = stored->info.head;
     }
   }
+  forget_stored();
+}
+
+// From now on, all messages are read from the store. Nothing may be pending.
+void Record::forget_stored() {
+  REPRISE_ASSERT(pending_.empty());
   memory_.clear();
   stored_to_ = session_.info.head;
 }
@@ -95,6 +114,7 @@ void Record::end_turn() {
   if (pending_.empty()) {
     blobs_.clear();
   }
+  place_.reset();
 }
 
 void Record::warn(std::string_view text) {
@@ -127,6 +147,7 @@ Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
                                  const std::stop_token& stop) {
   using std::chrono::steady_clock;
   OwnerWatch watch;
+  Pause pause;
   while (const auto running = answer_of_another()) {
     const OwnerState state = watch.observe(*running);
     if (state == OwnerState::gone) {
@@ -145,9 +166,25 @@ Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
     if (state == OwnerState::alive && steady_clock::now() >= deadline) {
       return std::unexpected(busy_error(session_, running->owner));
     }
-    std::this_thread::sleep_for(kBusyPause);
+    pause.wait();
   }
   return {};
+}
+
+// Other threads of this process need not ask the store whether it is their turn.
+Result<> Record::take_place(std::chrono::steady_clock::time_point deadline,
+                            const std::stop_token& stop) {
+  if (partials_ == nullptr) {
+    return {};
+  }
+  place_ = TurnPlace::wait(*store_, session_.info.id, deadline, stop);
+  if (place_) {
+    return {};
+  }
+  return std::unexpected(
+      stop.stop_requested()
+          ? Error{Code::cancelled, "stopped while waiting for another answer to end"}
+          : busy_error(session_, this_process()));
 }
 
 void Record::begin_lease() {
@@ -157,9 +194,10 @@ void Record::begin_lease() {
 }
 
 Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
-  begin_lease();
-  flush();
   REPRISE_TRY(check_lease());
+  begin_lease();
+  const auto deadline = std::chrono::steady_clock::now() + options_.busy_timeout;
+  REPRISE_TRY(take_place(deadline, stop));
   Batch batch = make_batch(std::move(entry));
   if (messages_ == nullptr) {
     add_to_memory(batch);
@@ -176,19 +214,27 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
     answer_.reset();  // there is nothing to continue
     return {};
   }
-  return is_empty(batch) ? Result<>() : begin_in_store(std::move(batch), stop);
+  auto begun = is_empty(batch) ? Result<>() : begin_in_store(std::move(batch), deadline, stop);
+  if (!begun) {
+    answer_.reset();
+  }
+  return begun;
 }
 
-Result<> Record::begin_in_store(Batch batch, const std::stop_token& stop) {
-  const auto deadline = std::chrono::steady_clock::now() + options_.busy_timeout;
-  for (;;) {
+Result<> Record::begin_in_store(Batch batch, std::chrono::steady_clock::time_point deadline,
+                                const std::stop_token& stop) {
+  for (Pause pause;;) {
     REPRISE_TRY(wait_until_free(deadline, stop));
     const auto appended = write(batch);
-    if (!appended && appended.error().code == Code::busy && answer_of_another()) {
-      continue;  // another process was first
+    if (!appended && appended.error().code == Code::busy) {
+      // Another process was first, and may have ended since.
+      if (std::chrono::steady_clock::now() >= deadline || stop.stop_requested()) {
+        return std::unexpected(appended.error());
+      }
+      pause.wait();
+      continue;
     }
     if (!appended && !is_stored_ && is_refusal(appended.error())) {
-      answer_.reset();
       return std::unexpected(appended.error());
     }
     add_to_memory(batch);
@@ -236,6 +282,9 @@ Record::Batch Record::make_batch(RecordEntry entry) {
               .end = std::nullopt,
               .begin = std::nullopt,
               .replace_from = entry.replace_from};
+  for (Message& message : batch.messages) {
+    model::mend(message);  // from a model or a tool: never refused
+  }
   if (entry.end_answer) {
     batch.end = std::exchange(answer_, std::nullopt);
   }
@@ -267,30 +316,32 @@ void Record::record_blob(const BlobHash& hash, std::string_view bytes) {
 }
 
 void Record::rewind_to(Seq to) {
-  if (pending_.empty()) {
-    memory_.clear();
-    stored_to_ = to;
-  }
+  REPRISE_ASSERT(pending_.empty());  // (6)
+  memory_.clear();
+  stored_to_ = to;
 }
 
 // If another program has dropped the running answer, or the record has grown, the message is
 // appended nevertheless. If another process has settled the answer, it is lost.
 Result<AppendResult> Record::write(const Batch& batch) {
-  if (options_.title_from_question && initial_.info.title.empty() && !batch.messages.empty()) {
-    initial_.info.title = title_from_prompt(question_text(batch.messages.front()));
-  }
-  REPRISE_TRY(store_session());
+  REPRISE_TRY(store_session(batch.messages.empty() ? nullptr : &batch.messages.front()));
   const auto hold = lease_ ? lease_->hold() : LeaseRenewer::Hold();
   auto appended = write_as(batch, true, true);
   const auto refused = [&appended] { return !appended && appended.error().code == Code::conflict; };
+  if (refused() && batch.replace_from) {
+    appended = write_as(batch, true, false);  // the record has grown, unless this is refused, too
+  }
   if (refused() && batch.end) {
-    if (lease_ && lease_->confirm_settled(hold, *batch.end)) {
-      return std::unexpected(lost_error());
+    if (lease_) {
+      REPRISE_ASSIGN(const bool is_settled, lease_->confirm_settled(hold, *batch.end));
+      if (is_settled) {
+        return std::unexpected(lost_error());
+      }
     }
     appended = write_as(batch, false, true);
-  }
-  if (refused() && batch.replace_from) {
-    appended = write_as(batch, true, false);
+    if (refused() && batch.replace_from) {
+      appended = write_as(batch, false, false);
+    }
   }
   if (appended && lease_ && (batch.end || batch.begin)) {
     lease_->set(hold, batch.begin ? std::optional(batch.begin->answer) : std::nullopt);
@@ -299,9 +350,16 @@ Result<AppendResult> Record::write(const Batch& batch) {
 }
 
 // After a failed attempt the session may exist all the same.
-Result<> Record::store_session() {
+Result<> Record::store_session(const Message* first) {
   if (is_stored_ || messages_ == nullptr) {
     return {};
+  }
+  const std::lock_guard lock(creating_);
+  if (is_stored_) {
+    return {};
+  }
+  if (options_.title_from_question && initial_.info.title.empty() && first != nullptr) {
+    initial_.info.title = title_from_prompt(question_text(*first));
   }
   DeferredCreation* const beginning = messages_->capabilities().deferred_creation;
   Result<> created =
@@ -371,6 +429,17 @@ void Record::flush() {
   }
 }
 
+Result<> Record::store_pending() {
+  const auto is_lost = [this] { return lease_ != nullptr && lease_->lost().stop_requested(); };
+  const bool was_lost = is_lost();  // and reported
+  flush();
+  if (failure_ && store_ != nullptr &&
+      (has_pending() || (responses_ != nullptr && !responses_->is_empty()))) {
+    return std::unexpected(*failure_);
+  }
+  return is_lost() && !was_lost ? std::unexpected(lost_error()) : Result<>();
+}
+
 void Record::count_usage(const std::vector<Message>& messages) {
   for (const Message& message : messages) {
     store::count_usage(session_.usage, counted_requests_, message);
@@ -383,7 +452,15 @@ HistorySlice Record::slice() const {
           .from = Seq{0},
           .to = stored_to_,
           .memory = memory_,
+          .unstored = memory_.size() - unstored_from(),
           .refused = refused_questions(session_.extra)};
+}
+
+std::size_t Record::unstored_from() const {
+  if (messages_ == nullptr) {
+    return 0;
+  }
+  return pending_.empty() ? memory_.size() : pending_.front().memory_at;
 }
 
 std::vector<Message> Record::unsaved_messages() const {

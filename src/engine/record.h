@@ -7,22 +7,26 @@
 //  (2) The first failure of a turn is reported as a warning; saved() is false from then on while
 //      messages are unstored. With an outbox they are saved there meanwhile, which is reported,
 //      too.
-//  (3) One answer runs at a time: begin() waits for another process's answer, and settles a dead
-//      one's. The lease of our answer is renewed; if another process has settled it, it is lost,
-//      and nothing more of it is stored. The outbox gets what was not stored by then; without one
-//      the error says how much that is.
+//  (3) One answer runs at a time: begin() waits for those of other threads and processes, and
+//      settles a dead one's. The lease of our answer is renewed; if another process has settled it,
+//      it is lost, and nothing more of it is stored. The outbox gets what was not stored by then;
+//      without one the error says how much that is.
 //  (4) A new session is stored with its first message, or by store_session().
 //  (5) A store without messages gets the ids of the answers that end turns (ResponseLog),
 //      and its session with the first of them, since it could not be continued before.
+//  (6) A message that is not stored has no position. So whatever refers to one (retry, rewind,
+//      fork) first stores what is pending (store_pending()), and is refused while that fails.
 
 #include <atomic>   // IWYU pragma: export
 #include <deque>    // IWYU pragma: export
 #include <map>      // IWYU pragma: export
+#include <mutex>    // IWYU pragma: export
 #include <utility>  // IWYU pragma: export
 
 #include "engine/history.h"        // IWYU pragma: export
 #include "engine/lease.h"          // IWYU pragma: export
 #include "engine/session_notes.h"  // IWYU pragma: export
+#include "engine/turn_queue.h"     // IWYU pragma: export
 #include "reprise/capabilities.h"  // IWYU pragma: export
 #include "reprise/conversation.h"  // IWYU pragma: export
 #include "reprise/store.h"         // IWYU pragma: export
@@ -66,8 +70,8 @@ class Record {
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
 
-  // Starts a turn: warnings go to `observer` until end_turn(). `refresh` reads the current head of
-  // the stored session.
+  // Starts a turn: stores what is pending; warnings go to `observer` until end_turn(). `refresh`
+  // reads the current head of the stored session.
   void start_turn(TurnObserver& observer, bool refresh);
   // Suppresses warnings for the rest of this turn.
   void mute() { observer_ = nullptr; }
@@ -75,8 +79,8 @@ class Record {
   void end_turn();
 
   // Stores the first entry of a turn, after waiting until no other answer is running. busy when the
-  // bounded wait is over, cancelled when stopped; then nothing was stored. Other failures are not
-  // errors here.
+  // bounded wait is over, cancelled when stopped; then nothing was stored, and nothing may be sent.
+  // Other failures are not errors here.
   Result<> begin(RecordEntry entry, const std::stop_token& stop);
 
   // Stores the entry, or keeps it in memory. Returns the messages, with their seqs if they were
@@ -110,7 +114,8 @@ class Record {
   void record_request_start(const RequestStart& start);
 
   // Stores a new session that is not stored yet. These two may be called during a turn.
-  Result<> store_session();
+  // A session without a title may get one from `first`, its first message.
+  Result<> store_session(const Message* first = nullptr);
   bool is_session_stored() const { return is_stored_; }
 
   bool saved() const {
@@ -119,6 +124,8 @@ class Record {
   // The messages that are in memory only, in order.
   std::vector<Message> unsaved_messages() const;
   bool has_pending() const { return !pending_.empty(); }
+  // Stores what is pending. The store's error while something remains.
+  Result<> store_pending();
   // Whether another process has settled the running answer. Reads the store if the lease may have
   // expired.
   bool check_lost() { return lease_ != nullptr && lease_->check_lost(); }
@@ -150,12 +157,16 @@ class Record {
   static bool is_empty(const Batch& batch);
   Batch make_batch(RecordEntry entry);
   void add_to_memory(Batch& batch);
+  std::size_t unstored_from() const;
   Result<AppendResult> write(const Batch& batch);
   Result<AppendResult> write_as(const Batch& batch, bool end, bool replace);
   void on_stored(const Batch& batch, const AppendResult& appended);
   void flush();
+  void forget_stored();
   void begin_lease();
-  Result<> begin_in_store(Batch batch, const std::stop_token& stop);
+  Result<> take_place(std::chrono::steady_clock::time_point deadline, const std::stop_token& stop);
+  Result<> begin_in_store(Batch batch, std::chrono::steady_clock::time_point deadline,
+                          const std::stop_token& stop);
   void drop_lost();
   std::string save_lost();
   std::string describe_lost();
@@ -175,6 +186,7 @@ class Record {
   Store* store_;
   Store* messages_;  // store of the messages; null: in memory only
   Partials* partials_;
+  std::optional<TurnPlace> place_;          // during a turn
   std::unique_ptr<LeaseRenewer> lease_;     // null until the first running answer
   std::unique_ptr<ResponseLog> responses_;  // null in stores with messages, and without a store
   Session session_;
@@ -182,14 +194,18 @@ class Record {
   const ConversationOptions& options_;
   std::string provider_;
   TurnObserver* observer_ = nullptr;
-  std::vector<Message> memory_;  // what follows the stored part, including messages stored since
+  // What follows the stored part. Messages that were stored since have their seq; the others, from
+  // unstored_from() on, do not.
+  std::vector<Message> memory_;
   Seq stored_to_;
-  Session initial_;  // as it is stored if it is new
+  std::mutex creating_;
+  Session initial_;  // as it is stored if it is new; guarded by creating_
   std::atomic<bool> is_stored_;
   std::deque<Batch> pending_;
   std::map<BlobHash, std::string> blobs_;  // that messages not stored yet may name
   std::optional<OperationId> answer_;
-  std::string lost_outcome_;  // what happened to unstored messages of a lost answer
+  std::optional<Error> failure_;  // why something is pending
+  std::string lost_outcome_;      // what happened to unstored messages of a lost answer
   bool saved_ = true;
   bool warned_ = false;                       // in this turn
   bool has_warned_of_loss_ = false;           // likewise

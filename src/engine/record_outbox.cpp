@@ -18,6 +18,7 @@ bool begins_character(char c) {
 
 void Record::on_failed(const Error& error) {
   saved_ = false;
+  failure_ = error;
   if (!std::exchange(has_warned_of_loss_, true) && observer_ != nullptr) {
     warned_ = true;
     observer_->on_warning(cat("not saved: ", error.message, "; the session continues in memory"));

@@ -79,7 +79,9 @@ Result<std::optional<std::string>> first_prompt(const HistorySlice& slice) {
 
 HistoryPosition after(HistoryPosition position) {
   ++position.index;
-  position.seq = position.seq.next();
+  if (position.seq) {
+    position.seq = position.seq->next();
+  }
   return position;
 }
 
@@ -115,7 +117,7 @@ void begin_at(HistorySlice& slice, const HistoryPosition& position) {
     slice.from = slice.to;
     slice.memory = slice.memory.subspan(position.index);
   } else {
-    slice.from = position.seq;
+    slice.from = position.seq.value_or(slice.from);
   }
 }
 
@@ -323,12 +325,16 @@ class Planner {
     return {};
   }
 
-  // Messages in memory may have been stored since, and then have a seq.
-  RequestStart start_of(const HistoryPosition& position, const Message& question) const {
-    return {.seq = position.in_memory ? question.seq : position.seq,
-            .question_at = question.created_at,
-            .provider = std::string(options_.provider.name()),
-            .model = options_.options.model};
+  // nullopt while the question is not stored.
+  std::optional<RequestStart> start_of(const HistoryPosition& position,
+                                       const Message& question) const {
+    if (!position.seq) {
+      return std::nullopt;
+    }
+    return RequestStart{.seq = *position.seq,
+                        .question_at = question.created_at,
+                        .provider = std::string(options_.provider.name()),
+                        .model = options_.options.model};
   }
 
   const Record& record_;

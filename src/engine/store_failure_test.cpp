@@ -171,6 +171,73 @@ TEST_F(StoreFailureTest, ALossIsReportedAfterAnotherWarning) {
   EXPECT_TRUE(listener_.warnings.at(1).starts_with("not saved: ")) << listener_.warnings.at(1);
 }
 
+// What was stored late has its position: a retry replaces its answer, and nothing before it.
+TEST_F(StoreFailureTest, ARetryAfterALateSaveReplacesOneAnswer) {
+  std::string story;
+  for (int turn = 0; turn < 4; ++turn) {
+    ASSERT_TRUE(memory_->append(session_.info.id, {user("q"), assistant("a")}, {}));
+    story += "user: q | assistant: a | ";
+  }
+  session_.info.head = Seq{8};
+  bool broken = false;
+  store_.fails = [&broken](int) { return broken; };
+  FakeProvider provider;
+  provider.add().then([&broken] { broken = true; }).text("late").ended();
+  provider.add().text("again").ended();
+  provider.add().text("and again").ended();
+  Conversation conversation(provider, &store_, session_, {});
+  EXPECT_FALSE(conversation.ask("last", listener_)->saved);
+  EXPECT_EQ(conversation.retry(listener_).error().code, Code::io) << "it is still unsaved";
+  broken = false;
+  for (const std::string_view answer : {"again", "and again"}) {
+    const auto retried = conversation.retry(listener_);
+    ASSERT_TRUE(retried) << retried.error().message;
+    EXPECT_TRUE(retried->saved);
+    EXPECT_EQ(stored(), cat(story, "user: last | assistant: ", answer));
+  }
+  EXPECT_EQ(*memory_->capabilities().rewriting->count_replaced(session_.info.id), 2);
+}
+
+TEST_F(StoreFailureTest, UnsavedMessagesAreStoredOnDemand) {
+  bool broken = true;
+  store_.fails = [&broken](int) { return broken; };
+  Conversation conversation(provider_, &store_, session_, {.tools = &tools_});
+  EXPECT_FALSE(conversation.ask("one", listener_)->saved);
+  EXPECT_EQ(conversation.store_unsaved().error().code, Code::io);
+  EXPECT_EQ(conversation.unsaved_messages()->size(), 4U);
+  broken = false;
+  EXPECT_TRUE(conversation.store_unsaved());
+  EXPECT_TRUE(conversation.unsaved_messages()->empty());
+  EXPECT_EQ(stored(), "user: one | assistant: call t1{} | tool: result t1=done | assistant: 1");
+  EXPECT_TRUE(conversation.ask("two", listener_)->saved);
+  EXPECT_EQ(spell(provider_.seen.back().messages),
+            "user: one | assistant: call t1{} | user: result t1=done | assistant: 1 | user: two")
+      << "each message once";
+}
+
+// The store already being answered by another process, which ends before anybody can look: the
+// turn waits for it, as its question must be stored before it is sent.
+TEST_F(StoreFailureTest, ABusyStoreIsAskedAgain) {
+  store_.code = Code::busy;
+  store_.fails = [](int call) { return call < 5; };
+  const auto outcomes = three_turns();
+  ASSERT_EQ(outcomes.size(), 3U);
+  EXPECT_TRUE(outcomes.front().saved);
+  EXPECT_EQ(stored(), kWholeStory);
+}
+
+TEST_F(StoreFailureTest, NothingIsSentWhileTheStoreIsBusy) {
+  store_.code = Code::busy;
+  store_.fails = [](int) { return true; };
+  Conversation conversation(provider_, &store_, session_,
+                            {.busy_timeout = std::chrono::milliseconds(20)});
+  EXPECT_EQ(conversation.ask("one", listener_).error().code, Code::busy);
+  EXPECT_TRUE(provider_.seen.empty());
+  EXPECT_TRUE(conversation.unsaved_messages()->empty());
+  store_.fails = [](int) { return false; };
+  EXPECT_TRUE(conversation.ask("two", listener_)->saved);
+}
+
 TEST_F(StoreFailureTest, GoingOnAndRetryingWithAFailingStore) {
   for (int failing = 0; failing < 16; ++failing) {
     const bool retry = failing % 2 == 0;

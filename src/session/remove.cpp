@@ -88,10 +88,14 @@ Result<FoundSessions> find_closed_before(Source& source, Time before) {
 Result<bool> recover_answer(Store& store, const SessionInfo& info,
                             const std::function<void(const SessionInfo&)>& on_watching,
                             Clock& clock) {
-  if (!info.answering) {
+  // The answer may have begun or ended since the session was listed. One that cannot be read can be
+  // removed all the same.
+  const auto now = store.find(info.id);
+  const auto answering = now && *now ? (*now)->info.answering : info.answering;
+  if (!answering) {
     return false;
   }
-  const OwnerState state = state_of(*info.answering);
+  const OwnerState state = state_of(*answering);
   if (state != OwnerState::silent) {
     return state == OwnerState::alive;
   }

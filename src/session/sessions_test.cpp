@@ -4,13 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <span>
 
 #include "base/testing/temporary_folder.h"
 #include "engine/testing/faulty_store.h"
 #include "reprise/conversation.h"
 #include "reprise/open_store.h"
+#include "reprise/provider.h"
 
 namespace reprise {
 namespace {
@@ -67,6 +70,103 @@ TEST_P(SessionsTest, AForkAppearsWholeOrNotAtAll) {
       ASSERT_TRUE(store().capabilities().trash->purge(*child));
     }
   }
+}
+
+struct Change {
+  const char* name;
+  std::function<Result<>(Conversation&, Store&)> make;
+};
+
+const std::vector<Change>& changes() {
+  static const std::vector<Change> all = {
+      {"retry",
+       [](Conversation& conversation, Store& /*store*/) -> Result<> {
+         TurnObserver observer;
+         REPRISE_TRY(conversation.retry(observer));
+         return {};
+       }},
+      {"go on",
+       [](Conversation& conversation, Store& /*store*/) -> Result<> {
+         TurnObserver observer;
+         REPRISE_TRY(conversation.continue_turn(observer));
+         return {};
+       }},
+      {"rewind",
+       [](Conversation& conversation, Store& store) -> Result<> {
+         REPRISE_TRY(conversation.store_unsaved());
+         REPRISE_TRY(rewind_session(store, kId, 1));
+         return {};
+       }},
+      {"fork",
+       [](Conversation& conversation, Store& store) -> Result<> {
+         REPRISE_TRY(conversation.store_unsaved());
+         REPRISE_ASSIGN(const SessionId child, fork_session(store, {.parent = kId}));
+         REPRISE_ASSIGN(const std::vector<Message> messages, read_all(store, child));
+         EXPECT_EQ(messages.size(), 6U);
+         return {};
+       }},
+  };
+  return all;
+}
+
+// One call to the store fails, during a turn or during the change after it: what was stored, and
+// what the turn has said, is in the session, or in what the change replaced.
+TEST_P(SessionsTest, AFailingCallBeforeOrInAChangeLosesNothing) {
+  for (const Change& change : changes()) {
+    for (int failing = 0;; ++failing) {
+      begin();
+      FaultyStore failing_store(store());
+      failing_store.fails = [failing](int call) { return call == failing; };
+      const auto provider = make_echo_provider();
+      {
+        Conversation conversation(*provider, &failing_store, get(store(), kId).value(), {});
+        TurnObserver observer;
+        EXPECT_TRUE(conversation.ask("Again?", observer));
+        (void)change.make(conversation, failing_store);  // may be refused, and then changes nothing
+      }
+      std::vector<std::string> texts;
+      const auto add_text = [&texts](const Message& message) {
+        texts.push_back(plain_text(message));
+        return Flow::proceed;
+      };
+      ASSERT_TRUE(store().read(kId, {}, add_text));
+      const std::vector<std::string> before = {"How long is a league?", "An hour's walk.",
+                                               "And a mile?", "A third of it."};
+      ASSERT_GE(texts.size(), before.size()) << change.name << ", call " << failing;
+      EXPECT_TRUE(std::ranges::equal(before, std::span(texts).first(4)))
+          << change.name << ", call " << failing;
+      ASSERT_TRUE(store().capabilities().replaced_reader->read_replaced(kId, add_text));
+      EXPECT_GE(std::ranges::count(texts, "Again?"), 2) << change.name << ", call " << failing;
+      for (const SessionInfo& info : listed()) {  // forks before their origin
+        ASSERT_TRUE(info.id == kId || store().capabilities().trash->purge(info.id));
+      }
+      ASSERT_TRUE(store().capabilities().trash->purge(kId));
+      if (failing_store.calls <= failing) {
+        EXPECT_GT(failing, 6);
+        break;
+      }
+    }
+  }
+}
+
+// A list is older than what it leads to.
+TEST_P(SessionsTest, ASessionThatIsAnsweredSinceItWasListedIsNotRemoved) {
+  begin();
+  const std::vector<SessionInfo> old = listed();
+  const OperationId answer = *OperationId::parse("answer");
+  ASSERT_TRUE(store().append(
+      kId, {},
+      {.begin_partial = PartialStart{
+           .answer = answer, .owner = this_process(), .provider = "echo", .model = "echo"}}));
+  for (const Removal removal : {Removal::trash, Removal::purge}) {
+    const auto removed = remove_sessions(store(), old, removal);
+    ASSERT_TRUE(removed) << removed.error().message;
+    EXPECT_TRUE(removed->removed.empty());
+    EXPECT_EQ(removed->answering.size(), 1U);
+  }
+  const std::vector<SessionInfo> answering = listed();
+  ASSERT_TRUE(store().append(kId, {}, {.end_partial = answer}));
+  EXPECT_EQ(remove_sessions(store(), answering, Removal::trash)->removed.size(), 1U);
 }
 
 TEST_P(SessionsTest, ForksTheMessagesBeforeAPosition) {

@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <set>
+#include <thread>
 
+#include "base/text.h"
 #include "contract/store_contract.h"
 #include "engine/copy.h"
 #include "reprise/capabilities.h"
@@ -349,6 +352,45 @@ TEST_P(StoreContract, AnAnswerInAnotherPidNamespaceIsNotConsideredDead) {
   reopen();
   EXPECT_TRUE(works(ask(store(), id, "third", provider)));
   EXPECT_EQ(spelled(stored(id)), "first | one two | third | one two");
+}
+
+// They wait for each other: everything is answered, and stored as it was said.
+TEST_P(StoreContract, ThreadsAskInOneSession) {
+  REPRISE_NEEDS_LEASES;
+  constexpr int kAsking = 6;
+  constexpr int kTurns = 5;
+  const SessionId id = create("s");
+  const auto other = another();  // half of them are like another process
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kAsking; ++thread) {
+      Store& used = thread % 2 == 1 && other ? *other : store();
+      threads.emplace_back([&used, &id, thread] {
+        TwoWords provider(kNothing);
+        for (int turn = 0; turn < kTurns; ++turn) {
+          const auto session = get(used, id);
+          if (!session) {
+            ADD_FAILURE() << session.error().message;
+            continue;
+          }
+          Conversation conversation(provider, &used, *session, {.busy_timeout = 60s});
+          TurnObserver observer;
+          const auto outcome = conversation.ask(cat(thread, ":", turn), observer);
+          EXPECT_TRUE(works(outcome));
+          EXPECT_TRUE(outcome && outcome->saved);
+        }
+      });
+    }
+  }
+  reopen();
+  const std::vector<Message> all = stored(id);
+  ASSERT_EQ(all.size(), std::size_t{2 * kAsking * kTurns});
+  std::set<std::string> questions;
+  for (std::size_t i = 0; i < all.size(); i += 2) {
+    questions.insert(plain_text(all[i]));
+    EXPECT_EQ(plain_text(all[i + 1]), "one two");
+  }
+  EXPECT_EQ(questions.size(), std::size_t{kAsking * kTurns});
 }
 
 TEST_P(StoreContract, AnAnswerOfAHostThatIsGoneIsAbandoned) {

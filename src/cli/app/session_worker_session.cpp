@@ -114,6 +114,9 @@ Result<> SessionWorker::list_questions(LiveSession& live, const ListQuestions& r
   constexpr std::size_t kQuestionShown = 200;
   QuestionsListed listed{.tab = request.tab, .verb = request.verb, .questions = {}};
   if (Store* const store = live.session().store(); store != nullptr && live.session().is_saved()) {
+    if (!live.is_running()) {  // an unsaved question has no number yet
+      REPRISE_TRY(live.session().conversation().store_unsaved());
+    }
     const auto sink = [&listed](const Message& message) {
       if (is_question(message)) {
         listed.questions.emplace_back(message.seq, excerpt(question_text(message), kQuestionShown));

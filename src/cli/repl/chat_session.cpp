@@ -219,6 +219,14 @@ Result<Store*> ChatSession::saved_store(std::string_view action) {
                         action));
 }
 
+Result<> ChatSession::store_unsaved(std::string_view action) {
+  if (auto stored = conversation().store_unsaved(); !stored) {
+    return fail_with_context(cat("messages of this session are not saved, so it cannot ", action),
+                             std::move(stored).error());
+  }
+  return {};
+}
+
 // Stores a new session.
 Result<Store*> ChatSession::store_to_change(std::string_view action) {
   if (started_->store != nullptr && started_->store->capabilities().messages && !is_saved()) {
@@ -287,6 +295,7 @@ Result<std::string> ChatSession::set_system(const std::string& text, std::stop_t
 
 Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) {
   REPRISE_ASSIGN(Store* const store, saved_store("be forked"));
+  REPRISE_TRY(store_unsaved("be forked"));
   ForkRequest request{.parent = id(), .at = std::nullopt, .title = std::nullopt};
   if (slash.number) {
     request.at = Seq{*slash.number};
@@ -306,6 +315,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
 
 Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop) {
   REPRISE_ASSIGN(Store* const store, saved_store("be rewound"));
+  REPRISE_TRY(store_unsaved("be rewound"));
   const std::int64_t turns = slash.number.value_or(1);
   const auto first = first_exchange(*store, id());
   REPRISE_ASSIGN(const RewindResult rewound, rewind_session(*store, id(), turns));
@@ -345,7 +355,7 @@ Result<std::string> ChatSession::todo(const std::string& text) {
 }
 
 Result<std::string> ChatSession::save(const std::string& file) {
-  std::vector<Message> unsaved = conversation().unsaved_messages();
+  REPRISE_ASSIGN(std::vector<Message> unsaved, conversation().unsaved_messages());
   Store* const store = is_saved() ? started_->store : nullptr;
   if (store == nullptr && unsaved.empty()) {
     return fail(Code::invalid_argument, "this session has no messages yet");
@@ -373,6 +383,7 @@ Result<> ChatSession::rebuild_with(RunFlags flags, std::stop_token stop) {
 
 // Starts the conversation again for session `id`. On an error, the previous conversation remains.
 Result<> ChatSession::rebuild(const SessionId& id, std::stop_token stop) {
+  REPRISE_TRY(store_unsaved("be changed"));  // the previous conversation has it in memory only
   StartRequest request{.flags = flags_,
                        .session = {.newest = false, .sel = id.str(), .mode_path = {}},
                        .title = "",

@@ -64,6 +64,9 @@ class ChatSession {
   Result<std::string> run(const Slash& slash, std::stop_token stop);
 
  private:
+  // What a failing store has not accepted is stored now, or the action is refused.
+  Result<> store_unsaved(std::string_view action);
+
   Result<Store*> saved_store(std::string_view action);
   Result<Store*> store_to_change(std::string_view action);
   Result<std::string> set_title(const std::string& text);

@@ -211,9 +211,16 @@ Result<std::int64_t> ChatdirStore::count_replaced(const SessionId& id) {
   return location ? Result<std::int64_t>(0) : std::unexpected(no_session(id));
 }
 
-Result<ReadReport> ChatdirStore::read_replaced(const SessionId& id, const MessageSink& /*sink*/) {
-  REPRISE_TRY(count_replaced(id));
-  return ReadReport{};
+Result<ReadReport> ChatdirStore::read_replaced(const SessionId& id, const MessageSink& sink) {
+  REPRISE_ASSIGN(const auto location, chats_.layout().find(id));
+  if (!location) {
+    return std::unexpected(no_session(id));
+  }
+  if (location->is_packed()) {
+    return fail(Code::invalid_argument,
+                cat("session ", short_id(id), " is archived: restore it first"));
+  }
+  return chatdir::read_replaced(location->folder / kReplacedFile, kReplacedFile, sink);
 }
 
 Result<> ChatdirStore::add_partial(const SessionId& id, const OperationId& answer,

@@ -43,7 +43,7 @@ class ChatdirStore final : public Store,
   const Capabilities& capabilities() const override { return capabilities_; }
   Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                       AppendOptions options) override;
-  // Always 0: replaced messages are the artefact replaced.jsonl.
+  // Always 0: replaced messages are also the artefact replaced.jsonl.
   Result<std::int64_t> count_replaced(const SessionId& id) override;
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<> add_partial(const SessionId& id, const OperationId& answer,

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -8,6 +10,7 @@
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
+#include "store/chatdir/splitter.h"
 #include "store/chatdir/trailer.h"
 #include "store/rules.h"
 
@@ -158,7 +161,49 @@ Result<ReadReport> report_of(const MessageLog& log, Span span, const TornCheck& 
   return reporter.finish();
 }
 
+// A line of ours, or one that was copied from another store.
+Result<Message> replaced_message(std::string_view bytes, const Piece& piece) {
+  if (!piece.damage.empty()) {
+    return fail(Code::corrupt, std::string(piece.damage));
+  }
+  if (piece.trailer == nullptr) {
+    return message_from_json(bytes);
+  }
+  REPRISE_ASSIGN(Line line, read_line(bytes));
+  line.message.seq = piece.trailer->seq;
+  return std::move(line.message);
+}
+
 }  // namespace
+
+Result<ReadReport> read_replaced(const std::filesystem::path& file, std::string_view name,
+                                 const MessageSink& sink) {
+  ReadReport report;
+  REPRISE_ASSIGN(const auto fd, if_exists(open_regular(file)));
+  if (!fd) {
+    return report;
+  }
+  REPRISE_ASSIGN(const struct stat status, status_of(fd->get(), file));
+  FileWindow pieces(fd->get(), file);
+  FileWindow contents(fd->get(), file);
+  Splitter splitter(pieces, 0, 1, status.st_size);
+  while (true) {
+    REPRISE_ASSIGN(const std::optional<Piece> piece, splitter.next());
+    if (!piece) {
+      return report;
+    }
+    REPRISE_ASSIGN(const std::string_view bytes,
+                   contents.view(piece->offset, static_cast<std::size_t>(piece->length)));
+    auto message = replaced_message(bytes, *piece);
+    if (message && sink(*std::move(message)) == Flow::stop) {
+      return report;
+    }
+    if (!message && ++report.damaged <= static_cast<std::int64_t>(kDamageMax)) {
+      report.damage.push_back({cat(name, ": line ", piece->line),
+                               std::move(message).error().message, excerpt_of(bytes)});
+    }
+  }
+}
 
 Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
                                  const TornCheck& torn, std::string_view name,

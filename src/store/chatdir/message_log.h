@@ -126,6 +126,10 @@ inline Result<bool> ignore_torn(const LogState& /*state*/) {
   return false;
 }
 
+// Passes the messages of a file of replaced ones to `sink`, in its order; none if it is missing.
+Result<ReadReport> read_replaced(const std::filesystem::path& file, std::string_view name,
+                                 const MessageSink& sink);
+
 // Passes the existing messages of the range to `sink`. Damage reports name the file as `name`.
 Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
                                  const TornCheck& torn, std::string_view name,
