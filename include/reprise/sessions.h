@@ -119,6 +119,31 @@ struct RewindResult {
 // Rewriting. conflict when the session is written to concurrently; else as find_turn().
 Result<RewindResult> rewind_session(Store& store, const SessionId& id, std::int64_t turns);
 
+// ---- What was replaced
+
+// Messages that a retry, a rewind or another replacement took away.
+struct ReplacedPart {
+  Seq from;                   // the position of the first one
+  std::int64_t messages = 0;  // in it
+  Time time = {};             // of the last one
+  std::string text = {};      // of the first one that has any
+};
+struct ReplacedParts {
+  std::vector<ReplacedPart> parts = {};  // the last replacement first
+  std::vector<Damage> damage = {};       // what could not be read
+};
+// Reads the whole history. unsupported for a store that does not retain what is replaced.
+Result<ReplacedParts> list_replaced(Source& source, const SessionId& id);
+
+// Brings the part at this index of list_replaced() back: a fork of the session as it was before
+// that part was replaced. The session itself does not change. Returns the fork's id. not_found if
+// there is no such part; corrupt, and no fork, if a part of it cannot be read; else as for
+// fork_session(), except that in a store with Forking a process that is killed meanwhile may leave
+// a fork without these messages.
+Result<SessionId> restore_replaced(Store& store, const SessionId& id, std::size_t index,
+                                   Clock& clock = system_clock(),
+                                   Entropy& entropy = system_entropy());
+
 // ---- Closing
 
 // The title of a session that was interrupted before it had one.

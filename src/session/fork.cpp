@@ -1,6 +1,10 @@
 // Forks and rewinds of sessions.
 
+#include "session/fork.h"
+
+#include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/text.h"
 #include "reprise/sessions.h"
@@ -9,7 +13,9 @@ namespace reprise {
 namespace {
 
 // For stores whose sessions share nothing. Atomic, so that no reader sees a partial fork.
-Result<> fork_by_copy(Store& store, const SessionId& parent, Seq at, const Session& child) {
+Result<> fork_by_copy(Store& store, const ForkOrigin& origin, const Session& child,
+                      std::vector<Message> more) {
+  const auto& [parent, at] = origin;
   REPRISE_ASSIGN(std::vector<Message> messages, read_all(store, parent, {.to = at}));
   if (std::ssize(messages) != at.value) {
     return fail(Code::invalid_argument, cat("cannot fork session ", short_id(parent), " at ",
@@ -19,6 +25,7 @@ Result<> fork_by_copy(Store& store, const SessionId& parent, Seq at, const Sessi
   for (Message& message : messages) {
     message.usage.reset();
   }
+  std::ranges::move(more, std::back_inserter(messages));
   if (messages.empty()) {
     return store.create(child);
   }
@@ -27,6 +34,22 @@ Result<> fork_by_copy(Store& store, const SessionId& parent, Seq at, const Sessi
     return fail(Code::unsupported, "this store cannot fork sessions");
   }
   return creation->create_with(child, std::move(messages));
+}
+
+Result<> fork_and_append(Store& store, const ForkOrigin& origin, const Session& child,
+                         std::vector<Message> more) {
+  REPRISE_TRY(store.capabilities().forking->fork(origin.session, origin.at, child));
+  if (more.empty()) {
+    return {};
+  }
+  const auto appended = store.append(child.info.id, std::move(more), {});
+  if (appended) {
+    return {};
+  }
+  if (Trash* const trash = store.capabilities().trash; trash != nullptr) {
+    (void)trash->purge(child.info.id);  // the error of the append is the cause
+  }
+  return std::unexpected(appended.error());
 }
 
 Session child_of(Session parent, Seq at, const ForkRequest& request, SessionId id, Time now) {
@@ -47,8 +70,8 @@ Session child_of(Session parent, Seq at, const ForkRequest& request, SessionId i
 
 }  // namespace
 
-Result<SessionId> fork_session(Store& store, const ForkRequest& request, Clock& clock,
-                               Entropy& entropy) {
+Result<SessionId> fork_session_with(Store& store, const ForkRequest& request,
+                                    std::vector<Message> messages, Clock& clock, Entropy& entropy) {
   if (!store.capabilities().many_sessions) {
     return fail(Code::unsupported,
                 "this store holds one session: copy it to another store to fork it");
@@ -62,12 +85,16 @@ Result<SessionId> fork_session(Store& store, const ForkRequest& request, Clock& 
     // The provider's state includes messages after the fork.
     child.response_chain.clear();
   }
-  if (Forking* const forking = store.capabilities().forking; forking != nullptr) {
-    REPRISE_TRY(forking->fork(request.parent, at, child));
-  } else {
-    REPRISE_TRY(fork_by_copy(store, request.parent, at, child));
-  }
+  const ForkOrigin origin{.session = request.parent, .at = at};
+  REPRISE_TRY(store.capabilities().forking != nullptr
+                  ? fork_and_append(store, origin, child, std::move(messages))
+                  : fork_by_copy(store, origin, child, std::move(messages)));
   return child.info.id;
+}
+
+Result<SessionId> fork_session(Store& store, const ForkRequest& request, Clock& clock,
+                               Entropy& entropy) {
+  return fork_session_with(store, request, {}, clock, entropy);
 }
 
 Result<RewindResult> rewind_session(Store& store, const SessionId& id, std::int64_t turns) {

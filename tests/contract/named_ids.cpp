@@ -1,5 +1,6 @@
 #include "contract/named_ids.h"
 
+#include <algorithm>
 #include <concepts>
 #include <stdexcept>
 
@@ -12,6 +13,7 @@ namespace reprise::test {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 16;
+constexpr std::size_t kUuidBytes = 36;
 
 // The beginning of a UUID: "61622d63", with dashes if it is longer.
 std::string uuid_prefix(std::string_view bytes) {
@@ -27,6 +29,9 @@ std::string uuid_prefix(std::string_view bytes) {
 
 SessionId uuid_of(const SessionId& name) {
   std::string bytes = name.str();
+  if (bytes.size() == kUuidBytes) {
+    return name;  // of a session that the library has made
+  }
   if (bytes.size() > kNameBytesMax) {
     throw std::runtime_error("too long to be packed into a UUID: " + bytes);
   }
@@ -44,7 +49,10 @@ SessionId name_of(const SessionId& uuid) {
       digits.clear();
     }
   }
-  return must(SessionId::parse(name.substr(0, name.find('\0'))));
+  name.resize(std::min(name.find_last_not_of('\0') + 1, name.size()));
+  const bool is_name =
+      std::ranges::none_of(name, [](char byte) { return static_cast<unsigned char>(byte) < ' '; });
+  return is_name ? must(SessionId::parse(name)) : uuid;
 }
 
 class NamedStore final : public Store,

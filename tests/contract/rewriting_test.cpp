@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -64,6 +65,65 @@ TEST_P(StoreContract, ReplacedMessagesAreCounted) {
   EXPECT_TRUE(fails(capabilities().rewriting->read_replaced(
                         session_id("nobody"), [](Message&&) { return Flow::proceed; }),
                     Code::not_found));
+}
+
+std::vector<std::string> spelled(const std::vector<ReplacedPart>& parts) {
+  std::vector<std::string> out;
+  for (const ReplacedPart& part : parts) {
+    out.push_back(cat(part.from.value, "+", part.messages, " ", part.text));
+  }
+  return out;
+}
+
+TEST_P(StoreContract, WhatWasReplacedComesBack) {
+  REPRISE_NEEDS(capabilities().rewriting && capabilities().many_sessions);
+  const SessionId id = create("s", messages(6, "old"));
+  const auto replace = [&](std::int64_t from, std::vector<Message> by) {
+    must(capabilities().rewriting->replace_suffix(id, {from}, std::move(by), {}));
+  };
+  EXPECT_TRUE(must(list_replaced(store(), id)).parts.empty());
+  EXPECT_TRUE(fails(restore_replaced(store(), id, 0), Code::not_found));
+  replace(4, {});
+  append(id, messages(2, "newer", at(100)));  // at 4
+  replace(2, {});
+  append(id, messages(1, "newest", at(200)));  // at 2
+  replace(2, messages(1, "last", at(300)));
+  reopen();
+  const auto parts = must(list_replaced(store(), id)).parts;
+  ASSERT_EQ(parts.front().text, "newest 0");
+  EXPECT_EQ(parts.front().from, Seq{2});
+  EXPECT_EQ(parts.front().messages, 1);
+  EXPECT_EQ(parts.front().time, at(200));
+  const auto restored = [&](std::size_t index) {
+    const SessionId fork = must(restore_replaced(store(), id, index));
+    EXPECT_EQ(found(fork).info.forked_from->session, id);
+    const Texts all = texts(stored(fork));
+    EXPECT_EQ(found(fork).info.head.value, std::ssize(all));
+    must(capabilities().trash->purge(fork));
+    return all;
+  };
+  EXPECT_EQ(restored(0), (Texts{"old 0", "old 1", "newest 0"}));
+  std::set<Texts> all;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    all.insert(restored(i));
+  }
+  EXPECT_TRUE(all.contains(Texts{"old 0", "old 1", "old 2", "old 3", "old 4", "old 5"}));
+  EXPECT_TRUE(all.contains(Texts{"old 0", "old 1", "old 2", "old 3", "newer 0", "newer 1"}));
+  EXPECT_TRUE(fails(restore_replaced(store(), id, parts.size()), Code::not_found));
+  EXPECT_EQ(texts(stored(id)), (Texts{"old 0", "old 1", "last 0"})) << "unchanged";
+  EXPECT_EQ(spelled(must(list_replaced(store(), id)).parts), spelled(parts));
+  must(capabilities().trash->purge(id));
+  EXPECT_TRUE(fails(list_replaced(store(), id), Code::not_found));
+}
+
+TEST_P(StoreContract, WhatAForkCutOffComesBack) {
+  REPRISE_NEEDS(capabilities().rewriting && capabilities().many_sessions);
+  const SessionId parent = create("parent", messages(4, "old"));
+  const SessionId child = must(fork_session(store(), {.parent = parent}));
+  append(child, messages(2, "own", at(100)));
+  must(capabilities().rewriting->replace_suffix(child, {1}, messages(4, "new", at(200)), {}));
+  const SessionId fork = must(restore_replaced(store(), child, 0));
+  EXPECT_EQ(texts(stored(fork)), (Texts{"old 0", "old 1", "old 2", "old 3", "own 0", "own 1"}));
 }
 
 TEST_P(StoreContract, ReplacedMessagesBelongToTheirFork) {

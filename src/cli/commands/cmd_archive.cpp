@@ -1,10 +1,16 @@
 // reprise close, archive, restore: marks sessions as closed, packs them, and restores them from the
 // archive or the trash.
 
+#include <limits>
+#include <utility>
+
+#include "base/terminal_text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
+#include "cli/output/table.h"
 #include "cli/program/store_opener.h"
 #include "cli/session/removal.h"
+#include "cli/settings/time_value.h"
 #include "session/import.h"
 
 namespace reprise::cli {
@@ -77,11 +83,25 @@ class Archive final : public Command {
 class Restore final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--all", "", "restore everything in the trash, from all folders", &all_}},
+    return {.options = {{"--all", "", "restore everything in the trash, from all folders", &all_},
+                        {"--replaced",
+                         "N",
+                         "list what retries and rewinds took from a session, and bring the last "
+                         "(or the Nth) part back as a fork",
+                         &replaced_,
+                         {},
+                         true},
+                        {"--dry-run", "", "with --replaced, only list", &dry_run_}},
             .arguments = {{"SEL", "sessions in the trash or the archive", &sels_}}};
   }
 
   Result<Exit> run(Context& context) override {
+    if (replaced_) {
+      return run_replaced(context);
+    }
+    if (dry_run_) {
+      return context.console().usage_error("--dry-run needs --replaced");
+    }
     if (all_ == !sels_.empty()) {
       return context.console().usage_error(all_ ? "--all and SEL cannot be used together"
                                                 : "name a session, or use --all");
@@ -143,8 +163,92 @@ class Restore final : public Command {
     return {};
   }
 
+  // `restore --replaced SEL` is understood, too.
+  Result<Exit> run_replaced(Context& context) {
+    if (sels_.empty() && !replaced_->empty()) {
+      sels_.push_back(std::exchange(*replaced_, ""));
+    }
+    if (all_ || sels_.size() != 1) {
+      return context.console().usage_error("--replaced needs one session");
+    }
+    const auto number =
+        replaced_->empty() ? std::size_t{1} : parse_number<std::size_t>(*replaced_).value_or(0);
+    if (number == 0) {
+      return context.console().usage_error(
+          cat("--replaced takes a number from its list, from 1 on, not '", *replaced_, "'"));
+    }
+    REPRISE_ASSIGN(Store* const store, dry_run_ ? context.stores().open(Access::read)
+                                                : context.stores().open_existing());
+    REPRISE_ASSIGN(
+        const SessionInfo info,
+        context.stores().select(*store, sels_.front(), dry_run_ ? Use::read : Use::change));
+    REPRISE_ASSIGN(const ReplacedParts found, list_replaced(*store, info.id));
+    if (!context.globals().json) {
+      print_replaced(context, found.parts);
+    }
+    warn_of_damage(context, found.damage);
+    std::optional<SessionId> fork;
+    if (!dry_run_) {
+      REPRISE_ASSIGN(fork, restore_replaced(*store, info.id, number - 1, context.clock()));
+      REPRISE_ASSIGN(const Session created, get(*store, *fork));
+      context.console().notice(
+          cat("brought part ", number, " back in ", session_name(*store, created.info)));
+    }
+    if (context.globals().json) {
+      REPRISE_TRY(print_replaced_json(context, *store, found.parts, fork));
+    }
+    return found.damage.empty() ? Exit::success : Exit::failed;
+  }
+
+  static void print_replaced(Context& context, const std::vector<ReplacedPart>& parts) {
+    constexpr std::size_t kTextShown = 60;
+    std::vector<std::vector<std::string>> rows;
+    for (const ReplacedPart& part : parts) {
+      rows.push_back({cat(rows.size() + 1), age_text(part.time, context.clock().now()),
+                      cat(part.messages), terminal_line(excerpt(part.text, kTextShown))});
+    }
+    if (!rows.empty()) {
+      context.console().out().write(
+          format_table({{.heading = "#", .align = Alignment::right},
+                        {.heading = "age"},
+                        {.heading = "messages", .align = Alignment::right},
+                        {.heading = "text"}},
+                       rows, std::numeric_limits<std::size_t>::max()));
+    }
+  }
+
+  static Result<> print_replaced_json(Context& context, Store& store,
+                                      const std::vector<ReplacedPart>& parts,
+                                      const std::optional<SessionId>& fork) {
+    std::string list = "[";
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const ReplacedPart& part = parts[i];
+      list += i == 0 ? "" : ",";
+      json::ObjectWriter object(list);
+      object.field("number", static_cast<std::int64_t>(i + 1))
+          .field("seq", part.from.value)
+          .field("messages", part.messages)
+          .field("time", format_time(part.time))
+          .field("text", part.text)
+          .close();
+    }
+    std::string restored = "null";
+    if (fork) {
+      REPRISE_ASSIGN(const Session created, get(store, *fork));
+      const std::string array = infos_document({created.info});
+      restored = array.substr(1, array.size() - 2);
+    }
+    std::string out;
+    json::ObjectWriter document(out);
+    document.raw("replaced", cat(list, "]")).raw("restored", restored).close();
+    context.console().print_json(out);
+    return {};
+  }
+
   std::vector<std::string> sels_;
+  std::optional<std::string> replaced_;
   bool all_ = false;
+  bool dry_run_ = false;
 };
 
 }  // namespace

@@ -207,9 +207,13 @@ constexpr CommandEntry kCommands[] = {
     {.name = "restore",
      .group = CommandGroup::remove,
      .summary = "restore sessions from the trash or the archive",
-     .description = "",
+     .description =
+         "With --replaced it lists what /retry, /rewind and other replacements took from a "
+         "session, the last one first, and brings that or the Nth back as a fork, with the "
+         "messages that came before it. The session itself stays as it is.",
      .examples = "reprise list --state trashed\n"
-                 "reprise restore 1",
+                 "reprise restore 1\n"
+                 "reprise restore 'Release notes' --replaced 2",
      .make = make_restore},
     {.name = "copy",
      .group = CommandGroup::stores,
