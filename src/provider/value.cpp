@@ -1,6 +1,7 @@
 #include "provider/value.h"
 
 #include <cmath>
+#include <cstddef>
 
 #include "base/json_scan.h"
 #include "base/json_view.h"

@@ -313,7 +313,7 @@ TEST(UnreleasedDatabases, AreRefusedAndLeftAlone) {
     const std::string before = bytes_of(file);
     for (const Access access : {Access::write, Access::read}) {
       const auto refused = open_sqlite_store(file, {.access = access});
-      EXPECT_TRUE(fails(refused, Code::unsupported)) << version;
+      ASSERT_TRUE(fails(refused, Code::unsupported)) << version;
       EXPECT_EQ(refused.error().message,
                 file.string() +
                     " was written by a build of Reprise before its first release;"

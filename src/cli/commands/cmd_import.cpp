@@ -59,13 +59,22 @@ std::optional<std::string> store_of_unit(Context& context, const Settings& setti
   return is_users ? std::nullopt : settings.store;
 }
 
+// systemd runs no program whose path has such characters, but passes them to one.
+std::string program_of_unit(const std::string& path) {
+  const bool is_safe = std::ranges::none_of(path, [](char c) {
+    return static_cast<unsigned char>(c) < ' ' || c == '\x7f' || c == '\'' || c == '"' || c == '\\';
+  });
+  return is_safe ? unit_text(path)
+                 : cat("/bin/sh -c ", unit_word("exec \"$0\" \"$@\""), " ", unit_word(path));
+}
+
 // The unit runs in another folder and without this shell's variables, so it names what this run
 // would use.
 Result<std::string> systemd_unit(Context& context) {
   REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  std::string command = error ? "/usr/bin/env reprise" : unit_text(program.native());
+  std::string command = error ? "/usr/bin/env reprise" : program_of_unit(program.native());
   if (const auto store = store_of_unit(context, *settings)) {
     command +=
         cat(" --store ", unit_word(absolute_store_url(resolved_store_url(without_password(*store)),

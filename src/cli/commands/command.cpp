@@ -210,7 +210,7 @@ constexpr CommandEntry kCommands[] = {
      .description =
          "With --replaced it lists what /retry, /rewind and other replacements took from a "
          "session, the last one first, and brings that or the Nth back as a fork, with the "
-         "messages that came before it. The session itself stays as it is.",
+         "messages that came before it. The session itself does not change.",
      .examples = "reprise list --state trashed\n"
                  "reprise restore 1\n"
                  "reprise restore 'Release notes' --replaced 2",

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <span>
 #include <utility>
-#include <variant>
 
 #include "base/json_write.h"
 #include "base/text.h"

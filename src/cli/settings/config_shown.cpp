@@ -1,4 +1,3 @@
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>

@@ -221,6 +221,37 @@ TEST_F(Config, AnUntrustedModeDoesNotReplaceTheUsers) {
   EXPECT_FALSE(loaded->settings.is_untrusted("mode.mine"));
 }
 
+TEST_F(Config, AProjectReplacesValuesOfTheSameTable) {
+  user("trust = ['" + folder_.string() + R"(']
+stop = ["a", "b"]
+[providers.w]
+model = "user"
+env_key = "KEY"
+store = true
+headers = { a = "1", b = "2" }
+extra = { a = 1 }
+)");
+  project(R"(stop = "c"
+[providers.w]
+key_command = "key"
+store = false
+headers = { b = "3", c = "4" }
+extra = { b = 1 }
+)");
+  const auto loaded = load();
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const ProviderSettings& provider = loaded->settings.providers.at("w");
+  EXPECT_EQ(provider.model, "user");
+  EXPECT_EQ(provider.env_key, std::nullopt);
+  EXPECT_EQ(provider.key_command, "key");
+  EXPECT_EQ(provider.store, false);
+  const RequestSettings& request = loaded->settings.requests.at("w");
+  EXPECT_THAT(request.headers, ElementsAre(testing::Pair("a", "1"), testing::Pair("b", "3"),
+                                           testing::Pair("c", "4")));
+  EXPECT_EQ(request.extra.text(), R"({"b":1})");
+  EXPECT_THAT(loaded->settings.requests.at("").options.stop, ElementsAre("c"));
+}
+
 TEST_F(Config, ALinkInAnUntrustedProjectIsNotFollowed) {
   std::ofstream(folder_ / "target.toml") << "secret = of the target\n";
   std::filesystem::create_symlink(folder_ / "target.toml", folder_ / "project" / ".reprise.toml");

@@ -1,11 +1,9 @@
 #include "cli/settings/config_values.h"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <span>
 #include <sstream>
-#include <variant>
 
 #include "base/json_write.h"
 #include "base/text.h"

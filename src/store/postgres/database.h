@@ -11,6 +11,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <type_traits>
 
 #include "reprise/open_store.h"

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <iterator>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>

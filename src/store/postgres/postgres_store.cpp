@@ -79,9 +79,7 @@ Result<> PostgresStore::create(const Session& session) {
 }
 
 Result<std::optional<Session>> PostgresStore::find(const SessionId& id) {
-  return database_.read([&](Connection& connection) {
-    return find_session(connection, key(id));
-  });
+  return database_.read([&](Connection& connection) { return find_session(connection, key(id)); });
 }
 
 Result<> PostgresStore::update(const SessionId& id, const SessionPatch& patch) {

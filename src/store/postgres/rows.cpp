@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <type_traits>
 
 #include "base/encode.h"
 #include "base/text.h"

@@ -1,6 +1,7 @@
 #include "store/postgres/schema.h"
 
-#include <algorithm>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 

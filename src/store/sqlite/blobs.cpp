@@ -11,7 +11,6 @@
 #include "store/sqlite/database.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
-#include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace reprise::sqlite {

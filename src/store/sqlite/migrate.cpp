@@ -15,6 +15,7 @@
 #include "store/sqlite/copy.h"
 #include "store/sqlite/library.h"
 #include "store/sqlite/rows.h"
+#include "store/sqlite/schema.h"
 
 namespace reprise::sqlite {
 namespace {
