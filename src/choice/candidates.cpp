@@ -264,6 +264,7 @@ std::vector<Candidate> server_candidates(const Sources& from, const Wanted& want
       add(usual_local_server(from, provider));
     }
     add(sessions);
+    add(usual);
     return out;
   }
   // The session may come from somebody else, so the settings must name the server, too.

@@ -210,6 +210,18 @@ TEST_F(Config, KeysAreForWhatIsBesideThemInTheSameFile) {
   EXPECT_EQ(settings.store_key_url, "postgres://mine.test/db");
 }
 
+TEST_F(Config, KeysAreNotForWhatIsInAnotherFile) {
+  user("provider = 'anthropic'\nstore = 'postgres://mine.test/db'\ntrust = ['" + folder_.string() +
+       "']\n");
+  project("env_key = 'TOP'\nstore_key_command = 'print it'\n");
+  const auto loaded = load();
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->settings.tops.at(1).own.env_key, "TOP");
+  EXPECT_EQ(loaded->settings.tops.at(1).provider, std::nullopt);
+  EXPECT_EQ(loaded->settings.store_key_command, "print it");
+  EXPECT_EQ(loaded->settings.store_key_url, "");
+}
+
 TEST_F(Config, AnUntrustedModeDoesNotReplaceTheUsers) {
   user("[mode.mine]\nsystem = 'user'\n");
   project("[mode.mine]\nsystem = 'project'\n[mode.other]\nsystem = 'project'\n");
@@ -265,11 +277,18 @@ TEST_F(Config, ALinkInAnUntrustedProjectIsNotFollowed) {
 }
 
 TEST_F(Config, TrustComparesResolvedPathComponents) {
+  std::filesystem::create_directories(folder_ / "proj");
   project(kHostile);
   user("trust = ['" + (folder_ / "proj").string() + "']\n");
   EXPECT_EQ(load()->settings.any().key_command, std::nullopt);
   user("trust = ['project', '.']\n");
   EXPECT_THAT(load().error().message, HasSubstr("trust must be a list of absolute paths"));
+  // A link does not gain the trust of the folder that it is in, nor does a relative name any.
+  std::filesystem::create_directories(folder_ / "trusted");
+  std::filesystem::create_symlink(folder_ / "project", folder_ / "trusted" / "link");
+  EXPECT_FALSE(is_trusted(folder_ / "trusted/link", {(folder_ / "trusted").string()}));
+  EXPECT_TRUE(is_trusted(folder_ / "trusted/link", {(folder_ / "project").string()}));
+  EXPECT_FALSE(is_trusted(std::filesystem::current_path(), {"."}));
 }
 
 TEST_F(Config, ANamedFileMustExist) {

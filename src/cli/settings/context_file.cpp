@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/http.h"
 #include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "choice/provider_names.h"
 #include "cli/settings/config.h"

@@ -46,6 +46,9 @@ TEST_F(ContextFile, AnUntrustedOneFromASearchChoosesNoServerElsewhere) {
   EXPECT_EQ(chosen(found).base_url, std::nullopt);
   EXPECT_EQ(chosen(apply(R"({"base_url": "http://127.0.0.1:7/v1", "conversation": []})")).base_url,
             "http://127.0.0.1:7/v1");
+  EXPECT_EQ(
+      chosen(apply(R"({"base_url": "https://api.openai.com/v2", "conversation": []})")).refusal,
+      "");
   // Naming the file permits its server, and so does trusting its folder.
   EXPECT_EQ(chosen(apply(elsewhere, false)).base_url, "https://elsewhere.test/v1");
   settings_.trust = {folder_.string()};
@@ -71,6 +74,10 @@ TEST_F(ContextFile, OnlyATrustedOneBindsTheUsualVariableToItsServer) {
   settings_.trust = {folder_.string()};
   EXPECT_EQ(chosen(apply(other)).env_key, "OPENAI_API_KEY");
   EXPECT_EQ(chosen(apply(other)).key_url, "https://elsewhere.test/v1");
+  // The provider's own server gets it anyway.
+  EXPECT_EQ(
+      chosen(apply(R"({"base_url": "https://api.openai.com/v2", "conversation": []})")).env_key,
+      std::nullopt);
 }
 
 TEST_F(ContextFile, ModelsAndServersOfOtherProvidersAreDropped) {
@@ -89,6 +96,20 @@ TEST_F(ContextFile, ModelsAndServersOfOtherProvidersAreDropped) {
   EXPECT_EQ(settings.tops[0].own.base_url, std::nullopt);
   EXPECT_EQ(settings.tops[0].own.model, std::nullopt);
   EXPECT_EQ(settings.tops[1].own.model, "variable");
+  settings_.provider = "openai-chat";
+  EXPECT_EQ(apply(R"({"conversation": []})").tops[0].own.model, "claude");
+}
+
+TEST_F(ContextFile, KeysOfTheSettingsStayWithTheirServer) {
+  ProviderSettings& mine = settings_.providers["mine"];
+  mine.base_url = "https://mine.test";
+  mine.env_key = "MINE";  // from a file without the server, so that it is for the provider's own
+  EXPECT_EQ(chosen(apply(R"({"provider": "mine", "conversation": []})")).base_url,
+            "https://mine.test");
+  const Settings settings =
+      apply(R"({"provider": "mine", "base_url": "http://127.0.0.1:7/v1", "conversation": []})");
+  EXPECT_EQ(chosen(settings).base_url, "http://127.0.0.1:7/v1");
+  EXPECT_EQ(chosen(settings).key_url, "https://mine.test");
 }
 
 }  // namespace
