@@ -85,27 +85,41 @@ TokenCount blob_tokens(const Message& message) {
   return tokens;
 }
 
-ImageBlock stored_image(Store* store, ImageBlock image, const BlobSink& on_put) {
-  Blobs* blobs = blobs_of(store);
+std::optional<std::string> embedded_image(const ImageBlock& image) {
   const auto marker = image.url.find(kBase64Marker);
-  if (blobs == nullptr || image.blob || !image.url.starts_with("data:") ||
-      marker == std::string::npos) {
-    return image;
+  return image.blob || !image.url.starts_with("data:") || marker == std::string::npos
+             ? std::nullopt
+             : base64_decode(std::string_view(image.url).substr(marker + kBase64Marker.size()));
+}
+
+void refer_to_blob(ImageBlock& image, BlobHash hash) {
+  if (image.media_type.empty()) {
+    constexpr std::size_t kSchemeBytes = 5;  // "data:"
+    image.media_type = image.url.substr(kSchemeBytes, image.url.find(kBase64Marker) - kSchemeBytes);
   }
-  const std::string_view base64 = std::string_view(image.url).substr(marker + kBase64Marker.size());
-  const auto bytes = base64_decode(base64);
+  image.blob = std::move(hash);
+  image.url.clear();
+}
+
+Result<ImageBlock> put_image(Store* store, ImageBlock image, const BlobSink& on_put) {
+  Blobs* const blobs = blobs_of(store);
+  const auto bytes = blobs == nullptr ? std::nullopt : embedded_image(image);
   if (!bytes) {
     return image;
   }
-  if (auto hash = blobs->put_blob(*bytes); hash) {
+  auto hash = blobs->put_blob(*bytes);
+  if (hash) {
     on_put(*hash, *bytes);
-    if (image.media_type.empty()) {
-      image.media_type = image.url.substr(5, marker - 5);
-    }
-    image.blob = *std::move(hash);
-    image.url.clear();
+    refer_to_blob(image, *std::move(hash));
+  } else if (hash.error().code != Code::unsupported &&
+             hash.error().code != Code::invalid_argument) {
+    return std::unexpected(std::move(hash).error());
   }
   return image;
+}
+
+ImageBlock stored_image(Store* store, ImageBlock image, const BlobSink& on_put) {
+  return put_image(store, image, on_put).value_or(image);
 }
 
 Result<std::string> image_data_url(Store* store, const BlobHash& blob,

@@ -28,7 +28,15 @@ ToolResultBlock tool_result_block(Store* store, const std::string& call, std::st
 // The estimated tokens of the blobs that a request includes for this message.
 TokenCount blob_tokens(const Message& message);
 
-// Stores an image given as a data URL as a blob, if the store supports blobs.
+// The bytes of an image given as a data URL; nullopt for others.
+std::optional<std::string> embedded_image(const ImageBlock& image);
+// Replaces the data URL of an image.
+void refer_to_blob(ImageBlock& image, BlobHash hash);
+
+// Stores an image given as a data URL as a blob, if the store supports blobs. One that the store
+// cannot hold remains as it is.
+Result<ImageBlock> put_image(Store* store, ImageBlock image, const BlobSink& on_put = ignore_blob);
+// The same; the image also remains as it is if the store fails.
 ImageBlock stored_image(Store* store, ImageBlock image, const BlobSink& on_put = ignore_blob);
 
 // "data:image/png;base64,…" of a blob; an error when it is missing, too large or not a known image.

@@ -9,7 +9,9 @@
 #include "base/assert.h"
 #include "base/encode.h"
 #include "base/text.h"
+#include "base/transient.h"
 #include "engine/blobs.h"
+#include "engine/content.h"
 #include "engine/copy_reduce.h"
 #include "engine/history.h"
 #include "engine/lease.h"
@@ -34,6 +36,7 @@ constexpr std::int64_t kBatchBytes = 512 << 10;
 // there; `sessions:` files have at most 10 MiB.
 constexpr std::int64_t kEmbeddedBytesMax = 8 << 20;
 constexpr std::size_t kNameMax = 100;
+constexpr int kAttemptsMax = 3;
 constexpr std::string_view kStoringProvider = "openai-responses";
 
 // `replaced` is where the messages replace others.
@@ -69,7 +72,7 @@ class Copy {
 
   Result<CopiedSession> run() {
     REPRISE_ASSIGN(SessionSnapshot snapshot, await_snapshot(source_, id_, options_.stop));
-    add_interrupted_answer(snapshot);
+    REPRISE_TRY(add_interrupted_answer(snapshot));
     const Session& session = snapshot.session;
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
     Session reduced = reduce(session, capabilities_, losses_);
@@ -115,9 +118,9 @@ class Copy {
 
  private:
   // An unfinished answer whose process is gone is copied as an additional message.
-  void add_interrupted_answer(SessionSnapshot& snapshot) {
+  Result<> add_interrupted_answer(SessionSnapshot& snapshot) {
     if (!snapshot.answer) {
-      return;
+      return {};
     }
     if (snapshot.answer->owner == OwnerState::alive) {
       losses_.emplace("the answer that is running");
@@ -126,9 +129,10 @@ class Copy {
       info.updated_at = activity_after(info.updated_at, {snapshot.answer->message});
       incomplete_answer_ = std::move(snapshot.answer->message);
       incomplete_answer_->seq = info.head;
-      put_blobs_inline(*incomplete_answer_);
+      REPRISE_TRY(put_blobs_inline(*incomplete_answer_));
       info.head = info.head.next();
     }
+    return {};
   }
 
   // Reads the next batch of messages before `to` from the source, starting at `at`, and advances
@@ -137,8 +141,12 @@ class Copy {
     std::vector<Message> messages;
     std::int64_t bytes = 0;
     Seq end = to;
+    Result<> embedded;
     const auto sink = [&](Message&& message) {
-      put_blobs_inline(message);
+      embedded = put_blobs_inline(message);
+      if (!embedded) {
+        return Flow::stop;
+      }
       bytes += text_bytes(message);
       const bool is_enough = bytes >= kBatchBytes || std::ssize(messages) + 1 >= kBatch;
       end = is_enough ? message.seq.next() : end;
@@ -146,6 +154,7 @@ class Copy {
       return is_enough ? Flow::stop : Flow::proceed;
     };
     REPRISE_ASSIGN(const ReadReport report, source_.read(id_, {.from = at, .to = to}, sink));
+    REPRISE_TRY(embedded);
     for (const Damage& part : report.damage) {
       damage_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
     }
@@ -158,13 +167,15 @@ class Copy {
     return messages;
   }
 
-  void put_blobs_inline(Message& message) {
+  Result<> put_blobs_inline(Message& message) {
     if (capabilities_.blobs == nullptr && capabilities_.blocks) {
-      const std::int64_t bytes = engine::put_blobs_inline(
-          message, source_.capabilities().blob_reader, embedded_bytes_left_, losses_);
+      REPRISE_ASSIGN(const std::int64_t bytes,
+                     engine::put_blobs_inline(message, source_.capabilities().blob_reader,
+                                              embedded_bytes_left_, losses_));
       embedded_bytes_left_ -= bytes;
       has_embedded_ = has_embedded_ || bytes > 0;
     }
+    return {};
   }
 
   // For a target without messages: copies the response ids that their provider knows.
@@ -233,60 +244,69 @@ class Copy {
   // session that is as it was imported, since a tool's results come between parts of an answer.
   Result<std::size_t> count_same(const std::vector<Message>& batch, Seq at_target,
                                  std::size_t count) {
-    if (count == 0) {
-      return count;
-    }
-    std::vector<Message> existing;
-    const Seq end = at_target.next(static_cast<std::int64_t>(count));
-    REPRISE_TRY(target_.read(id_, {.from = at_target, .to = end}, [&](Message&& message) {
-      existing.push_back(std::move(message));
-      return Flow::proceed;
-    }));
+    REPRISE_ASSIGN(const std::vector<Message> existing, stored_messages(at_target, count));
     for (std::size_t i = 0; i < count; ++i) {
-      if (i < existing.size() && is_same(existing[i], batch[i])) {
+      REPRISE_ASSIGN(const bool is_equal, is_same(existing[i], batch[i]));
+      if (is_equal) {
         continue;
       }
       const Seq differs = at_target.next(static_cast<std::int64_t>(i));
-      const bool may_grow = is_as_imported_ || differs.next() == target_head_;
-      if (i < existing.size() && may_grow && has_grown(existing[i], batch[i])) {
+      const bool may_grow =
+          capabilities_.rewriting != nullptr && (is_as_imported_ || differs.next() == target_head_);
+      if (may_grow && has_grown(existing[i], batch[i])) {
         grown_from_ = differs;
+      } else if (options_.by_content && has_same_content(reduced(existing[i]), batch[i])) {
+        continue;
       } else {
         copied_.outcome = CopyOutcome::conflict;
         copied_.detail = cat("message ", differs.value, " differs");
         copied_.differs = differs;
+        copied_.differing = batch[i];
       }
       return i;
     }
     return count;
   }
 
-  // Blobs may be embedded in one of the messages only.
-  bool is_same(Message existing, const Message& source) const {
+  // All of them, or an error: those that cannot be read are not different ones.
+  Result<std::vector<Message>> stored_messages(Seq from, std::size_t count) {
+    std::vector<Message> messages;
+    if (count == 0) {
+      return messages;
+    }
+    const Seq end = from.next(static_cast<std::int64_t>(count));
+    REPRISE_ASSIGN(const ReadReport report,
+                   target_.read(id_, {.from = from, .to = end}, [&](Message&& message) {
+                     messages.push_back(std::move(message));
+                     return Flow::proceed;
+                   }));
+    if (messages.size() == count) {
+      return messages;
+    }
+    return report.damage.empty()
+               ? fail(Code::conflict, "the target has changed in the meantime")
+               : fail(Code::corrupt, cat("the target cannot be compared: ", report.damage[0].where,
+                                         ": ", report.damage[0].reason));
+  }
+
+  Message reduced(Message message) const {
     Losses ignored;
-    existing = reduce(std::move(existing), capabilities_, ignored);
+    return reduce(std::move(message), capabilities_, ignored);
+  }
+
+  // Blobs may be embedded in one of the messages only.
+  Result<bool> is_same(Message existing, const Message& source) const {
+    existing = reduced(std::move(existing));
     if (existing == source || capabilities_.blobs != nullptr) {
       return existing == source;
     }
+    Losses ignored;
     Message embedded = source;
     for (Message* const message : {&existing, &embedded}) {
-      engine::put_blobs_inline(*message, source_.capabilities().blob_reader,
-                               std::numeric_limits<std::int64_t>::max(), ignored);
+      REPRISE_TRY(engine::put_blobs_inline(*message, source_.capabilities().blob_reader,
+                                           std::numeric_limits<std::int64_t>::max(), ignored));
     }
     return existing == embedded;
-  }
-
-  bool has_grown(const Message& existing, const Message& source) const {
-    if (capabilities_.rewriting == nullptr || existing.role != role::kAssistant ||
-        source.role != role::kAssistant) {
-      return false;
-    }
-    // Copied from a tool that writes an answer block by block.
-    const bool has_started =
-        existing.created_at != Time{} && existing.created_at == source.created_at &&
-        source.blocks.size() >= existing.blocks.size() &&
-        std::equal(existing.blocks.begin(), existing.blocks.end(), source.blocks.begin());
-    return has_started || (existing.state == MessageState::incomplete &&
-                           plain_text(source).starts_with(plain_text(existing)));
   }
 
   // If messages follow, creation need not be synced: appending them syncs both.
@@ -308,7 +328,7 @@ class Copy {
     if (!origin || capabilities_.forking == nullptr || !capabilities_.messages) {
       return false;
     }
-    const auto parent = target_.find(origin->session).value_or(std::nullopt);
+    REPRISE_ASSIGN(const std::optional<Session> parent, target_.find(origin->session));
     if (!parent || parent->info.state == SessionState::trashed) {
       return false;
     }
@@ -336,10 +356,10 @@ class Copy {
   Result<bool> has_messages(const SessionId& id, Seq at, const std::vector<Message>& messages) {
     REPRISE_ASSIGN(std::vector<Message> existing,
                    read_all(target_, id, {.from = at, .to = at.next(std::ssize(messages))}));
-    Losses ignored;
     return std::ranges::equal(messages, existing, [&](const Message& message, Message& other) {
-      return reduce(message, capabilities_, ignored) ==
-             reduce(std::move(other), capabilities_, ignored);
+      const Message ours = reduced(std::move(other));
+      const Message theirs = reduced(message);
+      return ours == theirs || (options_.by_content && has_same_content(ours, theirs));
     });
   }
 
@@ -406,6 +426,9 @@ class Copy {
       return {};
     }
     const auto bytes = read_blob(*from, hash);
+    if (!bytes && is_transient(bytes.error())) {
+      return std::unexpected(bytes.error());
+    }
     if (!bytes) {
       damage_.insert(cat("blob ", hash.str(), ": ", bytes.error().message));
       return {};
@@ -495,8 +518,10 @@ std::string_view to_string(CopyOutcome outcome) {
   return "unchanged";
 }
 
-Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,
-                                   const CopyOptions& options) {
+namespace {
+
+Result<CopiedSession> copy_once(Source& source, Store& target, const SessionId& id,
+                                const CopyOptions& options) {
   for (const std::int64_t embedded_bytes_max : {kEmbeddedBytesMax, std::int64_t{0}}) {
     Copy copy(source, target, id, options, embedded_bytes_max);
     auto copied = copy.run();
@@ -515,6 +540,21 @@ Result<CopiedSession> copy_session(Source& source, Store& target, const SessionI
     }
   }
   REPRISE_ASSERT(false);  // the last copy embeds nothing
+}
+
+}  // namespace
+
+Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,
+                                   const CopyOptions& options) {
+  for (int attempt = 1;; ++attempt) {
+    auto copied = copy_once(source, target, id, options);
+    // Another process may have moved or continued the session.
+    const bool may_have_changed = !copied && (copied.error().code == Code::not_found ||
+                                              copied.error().code == Code::conflict);
+    if (!may_have_changed || attempt == kAttemptsMax) {
+      return copied;
+    }
+  }
 }
 
 }  // namespace reprise

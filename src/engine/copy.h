@@ -6,7 +6,9 @@
 //      continued; one that differs is a conflict and remains unchanged in both stores.
 //  (2) An interrupted copy can be resumed: messages are appended in order, in small batches whose
 //      operation ids are derived from the session and the position.
-//  (3) What the target cannot hold, and what cannot be read, is listed as a loss.
+//  (3) What the target cannot hold, and what is damaged, is listed as a loss. What could not be
+//  read
+//      this time only, or not be compared, is an error.
 
 #include <stop_token>
 
@@ -27,11 +29,12 @@ std::string_view to_string(CopyOutcome outcome);
 
 struct CopiedSession {
   CopyOutcome outcome = CopyOutcome::unchanged;
-  std::int64_t messages = 0;        // appended by this copy
-  std::string detail;               // of a conflict: the first difference
-  std::optional<Seq> differs;       // its position
-  std::vector<std::string> losses;  // one line each
-  std::vector<std::string> damage;  // subset of losses: unreadable parts of the source
+  std::int64_t messages = 0;         // appended by this copy
+  std::string detail;                // of a conflict: the first difference
+  std::optional<Seq> differs;        // its position in the target
+  std::optional<Message> differing;  // the source's message there
+  std::vector<std::string> losses;   // one line each
+  std::vector<std::string> damage;   // subset of losses: unreadable parts of the source
 };
 
 struct CopyOptions {
@@ -40,6 +43,8 @@ struct CopyOptions {
   // Durability::os: the caller's next write to the session makes the messages durable. Only for
   // stores with the capability `deferred_creation`; others write to disk.
   Durability durability = Durability::disk;
+  // Messages with the same content (content.h) are the same, whatever their times and models.
+  bool by_content = false;
 };
 // After an error (a failing store, cancelled) the copy can be resumed by calling this again.
 Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,

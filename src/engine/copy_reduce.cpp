@@ -11,6 +11,7 @@
 #include "base/encode.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "base/transient.h"
 #include "engine/blobs.h"
 #include "model/texts.h"
 #include "reprise/capabilities.h"
@@ -47,14 +48,21 @@ Result<std::string> read_lines(Source& source, const SessionId& id, Losses& loss
     out += out.empty() || out.ends_with('\n') ? "" : "\n";
   }
   BlobReader* const blobs = source.capabilities().blob_reader;
+  Result<> embedded;
   const auto sink = [&](Message&& message) {
     // Blobs referenced only by an artefact would be purged after a day.
-    put_blobs_inline(message, blobs, std::numeric_limits<std::int64_t>::max(), losses);
+    const auto bytes =
+        put_blobs_inline(message, blobs, std::numeric_limits<std::int64_t>::max(), losses);
+    if (!bytes) {
+      embedded = std::unexpected(bytes.error());
+      return Flow::stop;
+    }
     out += cat(message_to_json(message), "\n");
     return Flow::proceed;
   };
   REPRISE_ASSIGN(const ReadReport report,
                  source.capabilities().replaced_reader->read_replaced(id, sink));
+  REPRISE_TRY(embedded);
   for (const Damage& part : report.damage) {
     damage.insert(cat("a damaged part: ", part.where, ": ", part.reason));
   }
@@ -161,41 +169,46 @@ Message reduce(Message message, const SourceCapabilities& capabilities, Losses& 
   return message;
 }
 
-std::int64_t put_blobs_inline(Message& message, BlobReader* blobs, std::int64_t bytes_max,
-                              Losses& losses) {
+Result<std::int64_t> put_blobs_inline(Message& message, BlobReader* blobs, std::int64_t bytes_max,
+                                      Losses& losses) {
   std::int64_t bytes_used = 0;
-  const auto with_bytes = [&](std::optional<BlobHash>& blob, bool is_base64, const auto& put) {
+  const auto with_bytes = [&](std::optional<BlobHash>& blob, bool is_base64,
+                              const auto& put) -> Result<> {
     if (!blob) {
-      return;
+      return {};
     }
     const auto bytes = blobs == nullptr ? fail(Code::unsupported, "the source offers no blobs")
                                         : read_blob(*blobs, *blob);
+    if (!bytes && is_transient(bytes.error())) {
+      return std::unexpected(bytes.error());
+    }
     if (!bytes) {
       losses.insert(cat("blob ", blob->str(), ": ", bytes.error().message));
-      return;
+      return {};
     }
     const std::int64_t size =
         is_base64 ? (std::ssize(*bytes) + 2) / 3 * 4 : std::int64_t{std::ssize(*bytes)};
     if (size > bytes_max - bytes_used) {
       losses.insert(cat("blob ", blob->str(), ": with its ", bytes->size(),
                         " bytes the session would be too large"));
-      return;
+      return {};
     }
     bytes_used += size;
     put(*bytes);
     blob.reset();
+    return {};
   };
   for (Block& block : message.blocks) {
     if (auto* const result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
-      with_bytes(result->blob, false, [result](std::string_view bytes) {
+      REPRISE_TRY(with_bytes(result->blob, false, [result](std::string_view bytes) {
         TextBlock text = text_block(bytes);
         result->text = std::move(text.text);
         std::ranges::move(text.extra, std::back_inserter(result->extra));
-      });
+      }));
     } else if (auto* const image = std::get_if<ImageBlock>(&block); image != nullptr) {
-      with_bytes(image->blob, true, [image](std::string_view bytes) {
+      REPRISE_TRY(with_bytes(image->blob, true, [image](std::string_view bytes) {
         image->url = cat("data:", image->media_type, ";base64,", base64_encode(bytes));
-      });
+      }));
     }
   }
   return bytes_used;

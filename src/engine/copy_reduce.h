@@ -17,9 +17,9 @@ Session reduce(Session session, const SourceCapabilities& capabilities, Losses& 
 Message reduce(Message message, const SourceCapabilities& capabilities, Losses& losses);
 
 // Stores blobs in the message itself, at most `bytes_max` bytes in the form that is stored (base64
-// for images); returns how many. Other blobs, and those that cannot be read, are losses.
-std::int64_t put_blobs_inline(Message& message, BlobReader* blobs, std::int64_t bytes_max,
-                              Losses& losses);
+// for images); returns how many. Other blobs, and those that are missing or damaged, are losses.
+Result<std::int64_t> put_blobs_inline(Message& message, BlobReader* blobs, std::int64_t bytes_max,
+                                      Losses& losses);
 
 struct CopyTarget {
   const SourceCapabilities& capabilities;

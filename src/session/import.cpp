@@ -4,8 +4,10 @@
 #include <deque>
 #include <future>
 #include <set>
+#include <thread>
 
 #include "base/text.h"
+#include "base/transient.h"
 #include "engine/copy.h"
 #include "reprise/capabilities.h"
 #include "reprise/sessions.h"
@@ -16,19 +18,21 @@
 namespace reprise {
 namespace {
 
+using imports::choose_fork;
+using imports::ChosenFork;
 using imports::count_equal;
 using imports::find_untrashed;
-using imports::fork_id_in;
 using imports::hash_texts;
 using imports::id_in;
 using imports::ImportView;
 using imports::is_branch;
 using imports::is_seen;
-using imports::kForksMax;
 using imports::stored_title;
 
 constexpr std::string_view kOwnExports = "exported";  // the scheme of Reprise's own exports
-constexpr int kAttemptsMax = 5;  // while another process changes the same session
+// While another process changes the same session.
+constexpr int kAttemptsMax = 6;
+constexpr std::chrono::milliseconds kPause{1};  // doubled each time
 constexpr std::size_t kImportsAtOnce = 3;
 
 using SessionIds = std::set<std::string_view>;
@@ -53,12 +57,14 @@ class Import {
   }
 
  private:
+  enum class Extent : std::uint8_t { whole, incomplete };
+
   Result<ImportedSession> copy_with_branches(const SessionIds& listed) {
     REPRISE_ASSIGN(ImportedSession imported, copy());
     if (imported.was_read) {
       const ImportedSession own = imported;
-      REPRISE_TRY(add_branches(imported, listed));
-      REPRISE_TRY(finish(own));
+      REPRISE_ASSIGN(const Extent extent, add_branches(imported, listed));
+      REPRISE_TRY(finish(own, extent));
     }
     return imported;
   }
@@ -71,7 +77,7 @@ class Import {
 
   Result<ImportedSession> copy_and_finish() {
     REPRISE_ASSIGN(ImportedSession imported, copy());
-    REPRISE_TRY(imported.was_read ? finish(imported) : Result<>());
+    REPRISE_TRY(imported.was_read ? finish(imported, Extent::whole) : Result<>());
     return imported;
   }
 
@@ -89,17 +95,15 @@ class Import {
     }
     first_ = id;
     const Origin origin = present ? origin_of(*present).value_or(Origin{}) : Origin{};
-    // Left active by an import that was killed.
-    const bool is_to_be_archived = present && origin.is_archived &&
-                                   present->info.state != SessionState::archived &&
-                                   target_.capabilities().archives != nullptr;
+    noted_fork_ = origin.fork;
+    const bool is_to_be_archived = present && was_left_active(*present);
     if (present && is_seen(*present, info_) && !is_to_be_archived) {
       return imported;
     }
     imported.was_read = true;
     const bool is_new = !present;
     if (present) {
-      if (is_to_be_archived) {
+      if (is_to_be_archived || present->info.state == SessionState::archived) {
         view_.set_state(SessionState::archived);
       } else if (origin.seen_at != Time{} || !origin.revision.empty()) {
         view_.set_state(present->info.state);  // unless the first import was interrupted
@@ -126,36 +130,61 @@ class Import {
     return imported;
   }
 
+  // Whether an import that was killed has not archived it again.
+  bool was_left_active(const Session& present) const {
+    return origin_of(present).value_or(Origin{}).is_archived &&
+           present.info.state != SessionState::archived &&
+           target_.capabilities().archives != nullptr;
+  }
+
   // Continues the stored copy, or a fork of it where the messages differ.
   Result<> copy_messages(SessionId id, ImportedSession& imported) {
     std::optional<ForkOrigin> fork;
-    for (int forks = 0;; ++forks) {
+    bool is_new = true;
+    for (;;) {
       view_.show_as(id, fork);
+      const bool is_first = id == first_;
       if (id != stored_.back()) {
         stored_.push_back(id);
       }
       REPRISE_ASSIGN(const CopiedSession copied,
                      copy_session(view_, target_, id,
-                                  // note_seen() writes to the session, not always to its forks
+                                  // finish() writes to the session, not always to its forks
                                   {.stop = stop_,
-                                   .durability = forks == 0 ? Durability::os : Durability::disk}));
+                                   .durability = is_first ? Durability::os : Durability::disk,
+                                   .by_content = true}));
+      if ((is_first || is_new) && view_.is_archived()) {
+        to_archive_.insert(id);
+      }
       imported.id = id;
       imported.messages += copied.messages;
       imported.damage = copied.damage;
-      if (copied.outcome != CopyOutcome::conflict || !copied.differs || forks == kForksMax) {
+      imported.detail = copied.detail;
+      if (copied.outcome != CopyOutcome::conflict || !copied.differs || !copied.differing) {
         imported.outcome = fork && imported.messages > 0 ? CopyOutcome::forked : copied.outcome;
-        break;
+        return {};
       }
-      REPRISE_ASSIGN(SessionId next,
-                     fork_id_in(target_, tool_, source_, info_.id, *copied.differs));
+      REPRISE_ASSIGN(std::optional<ChosenFork> next,
+                     choose_fork({target_, tool_, info_.id},
+                                 {id, *copied.differs, *copied.differing}, stored_, noted_fork_));
+      if (!next || std::ssize(stored_) > imports::kForksMax) {
+        imported.outcome = CopyOutcome::conflict;
+        imported.detail += ", and it has too many forks";
+        return {};
+      }
+      imported.detail.clear();
+      if (next->present && next->present->info.state == SessionState::trashed) {
+        is_left_ = true;  // by the user, in the trash
+        return {};
+      }
+      is_new = !next->present;
+      REPRISE_TRY(is_new ? begin_fork(id, *copied.differs, next->id) : open_fork(*next->present));
       fork.reset();
       if (copied.differs->value > 0) {  // else it is another session with the same id
-        REPRISE_TRY(begin_fork(id, *copied.differs, next));
         fork = ForkOrigin{id, *copied.differs};
       }
-      id = std::move(next);
+      id = std::move(next->id);
     }
-    return {};
   }
 
   // Whether a session of this store was exported to the tool under its own id, and not continued
@@ -174,59 +203,111 @@ class Import {
   Result<> unarchive(const Session& present) {
     const SessionId& id = present.info.id;
     REPRISE_TRY(target_.capabilities().archives->unarchive(id));
-    unarchived_ = id;
+    unarchived_.push_back(id);
     const auto origin = origin_of(present);
     return origin && origin->is_archived
                ? Result<>()
                : change_origin(id, [](Origin& noted) { noted.is_archived = true; });
   }
 
+  // A fork remains in its own state.
+  Result<> open_fork(const Session& present) {
+    const bool is_archived = present.info.state == SessionState::archived;
+    if (is_archived || was_left_active(present)) {
+      to_archive_.insert(present.info.id);
+    }
+    return is_archived ? unarchive(present) : Result<>();
+  }
+
   void archive_again(bool is_finished) {
-    if (!is_finished && unarchived_) {
+    for (const SessionId& id : is_finished ? std::vector<SessionId>() : unarchived_) {
       // If this fails, too, the next import archives it.
-      (void)target_.capabilities().archives->archive(*unarchived_, info_.updated_at);
+      (void)target_.capabilities().archives->archive(id, info_.updated_at);
     }
   }
 
-  // Notes that the session was imported, and archives it.
-  Result<> finish(const ImportedSession& imported) {
+  // Notes what was imported, that the session was if this is all of it, and archives it: last,
+  // so that an import that is killed is repeated.
+  Result<> finish(const ImportedSession& imported, Extent extent) {
     if (is_shared_ || !first_) {
       return {};
     }
-    const SessionId& id = *first_;
-    REPRISE_TRY(note_seen(imported, id));
-    Archives* const archives = target_.capabilities().archives;
-    if (archives == nullptr || !view_.is_archived()) {
-      return {};
+    const SessionId first = *first_;
+    const bool is_itself = imported.id == first;
+    const bool has_messages = imported.outcome != CopyOutcome::conflict && !is_left_;
+    const bool is_done = has_messages && extent == Extent::whole;
+    bool is_noted = false;
+    if (has_messages) {
+      REPRISE_TRY(take_title(imported.id));
+      REPRISE_ASSIGN(const bool is_complete, note_complete(imported.id, is_itself && is_done));
+      is_noted = is_complete && is_itself;
     }
-    if (imported.id != id) {
-      REPRISE_TRY(archives->archive(imported.id, info_.updated_at));
+    for (const SessionId& id : to_archive_) {
+      REPRISE_TRY(id == first ? Result<>() : archive(id));
     }
-    return archives->archive(id, info_.updated_at);  // last: see copy()
+    REPRISE_TRY(is_noted ? Result<>() : change_origin(first, [&](Origin& origin) {
+      if (is_done) {
+        note_seen_in(origin);
+      }
+      if (has_messages) {
+        origin.fork = is_itself ? "" : imported.id.str();
+      }
+    }));
+    return to_archive_.contains(first) ? archive(first) : Result<>();
   }
 
-  // Imports what the tool lists as its branches, and the sub-agents in the same file.
-  Result<> add_branches(ImportedSession& imported, const SessionIds& listed) {
+  Result<> archive(const SessionId& id) {
+    Archives* const archives = target_.capabilities().archives;
+    return archives == nullptr ? Result<>() : archives->archive(id, info_.updated_at);
+  }
+
+  // Imports what the tool lists as its branches, and the sub-agents in the same file. One that
+  // fails does not prevent the others, unless the cause may be the same.
+  Result<Extent> add_branches(ImportedSession& imported, const SessionIds& listed) {
     REPRISE_ASSIGN(const FoundSessions found, find_branches(source_, info_.id));
+    imported.is_whole = found.damage.empty();
+    Extent extent = imported.is_whole ? Extent::whole : Extent::incomplete;
     for (const Damage& part : found.damage) {
       imported.damage.push_back(cat(part.where, ": ", part.reason));
     }
     std::set<std::string> reported(imported.damage.begin(), imported.damage.end());
+    Result<> failure;
     for (const SessionInfo& branch : found.sessions) {
       if (is_part_of(listed, branch.id)) {
         continue;
       }
       Import import(source_, tool_, target_, branch, stop_);
       import.stored_ = stored_;
-      REPRISE_ASSIGN(ImportedSession branch_import, import.run());
-      imported.messages += branch_import.messages;
-      for (std::string& part : branch_import.damage) {  // most is in shared lines
-        if (reported.insert(part).second) {
-          imported.damage.push_back(std::move(part));
-        }
+      auto added = import.run();
+      if (!added && failure) {
+        failure = std::unexpected(added.error());
+      }
+      if (!added && is_transient(added.error())) {
+        break;
+      }
+      if (added && !take_branch(imported, *std::move(added), reported)) {
+        extent = Extent::incomplete;
+      }
+      extent = import.is_left_ ? Extent::incomplete : extent;
+    }
+    REPRISE_TRY(failure);
+    return extent;
+  }
+
+  // Adds what was imported of a branch; false if that is not all. Most damage is in shared lines.
+  static bool take_branch(ImportedSession& imported, ImportedSession&& branch,
+                          std::set<std::string>& reported) {
+    imported.messages += branch.messages;
+    for (std::string& part : branch.damage) {
+      if (reported.insert(part).second) {
+        imported.damage.push_back(std::move(part));
       }
     }
-    return {};
+    if (branch.outcome == CopyOutcome::conflict) {
+      imported.outcome = branch.outcome;
+      imported.detail = cat("a branch: ", branch.detail);
+    }
+    return branch.outcome != CopyOutcome::conflict;
   }
 
   // Whether it is one of these sessions, or a branch of one, other than of this session.
@@ -241,21 +322,6 @@ class Import {
   void note_seen_in(Origin& origin) const {
     origin.seen_at = info_.updated_at;
     origin.revision = info_.revision;
-  }
-
-  // `id` is that of the session, `imported` may be a fork.
-  Result<> note_seen(const ImportedSession& imported, const SessionId& id) {
-    REPRISE_TRY(take_title(imported.id));
-    const bool is_itself = imported.id == id;
-    bool is_noted = false;
-    if (imported.outcome != CopyOutcome::conflict) {
-      REPRISE_ASSIGN(const bool is_complete, note_complete(imported.id, is_itself));
-      is_noted = is_complete && is_itself;
-    }
-    return is_noted ? Result<>() : change_origin(id, [&](Origin& origin) {
-      note_seen_in(origin);
-      origin.fork = is_itself ? "" : imported.id.str();
-    });
   }
 
   // A session that was renamed in the tool, and not in the store.
@@ -319,18 +385,18 @@ class Import {
     Origin origin = origin_of(present).value_or(Origin{});
     origin.tool = tool_;
     origin.id = info_.id.str();
-    origin.is_archived = view_.is_archived();
+    origin.is_archived = to_archive_.contains(id);
     change(origin);
     Extra extra = present.extra;
     set_origin(extra, origin);
     return target_.update(id, {.extra = std::move(extra)});
   }
 
-  // Creates a fork under this id that shares the messages that the origin has in the store. Returns
-  // whether these are all of its messages.
+  // Creates a fork under this id that shares the messages that the origin has in the store, if the
+  // store has forks. Returns whether these are all of its messages.
   Result<bool> share(const SessionId& id) {
     Forking* const forking = target_.capabilities().forking;
-    if (!info_.forked_from || forking == nullptr) {
+    if (!info_.forked_from) {
       return false;
     }
     view_.show_as(id, std::nullopt);
@@ -347,8 +413,7 @@ class Import {
       if (!copy || (is_trashed && !is_branch(info_))) {
         continue;
       }
-      REPRISE_ASSIGN(const Seq equal_count,
-                     count_equal(target_, copy->info, view_, info_.id, std::equal_to()));
+      REPRISE_ASSIGN(const Seq equal_count, count_equal(target_, copy->info, view_, info_.id));
       if (equal_count == session->info.head) {
         return true;  // rewound after it was imported
       }
@@ -357,15 +422,18 @@ class Import {
         shared = equal_count;
       }
     }
-    REPRISE_TRY(shared.value == 0 ? Result<>() : forking->fork(parent, shared, *session));
+    REPRISE_TRY(shared.value == 0 || forking == nullptr ? Result<>()
+                                                        : forking->fork(parent, shared, *session));
     return false;
   }
 
+  // Notes the new fork, so that it is found if this import is killed and its first message grows
+  // meanwhile.
   Result<> begin_fork(const SessionId& parent, Seq at, const SessionId& child) {
-    REPRISE_ASSIGN(const std::optional<Session> present, target_.find(child));
+    REPRISE_TRY(change_origin(*first_, [&child](Origin& origin) { origin.fork = child.str(); }));
     Forking* const forking = target_.capabilities().forking;
-    if (present || forking == nullptr) {
-      return {};  // without forks, the earlier messages would be stored twice
+    if (at == Seq{} || forking == nullptr) {
+      return {};  // without forks, the earlier messages are stored twice
     }
     view_.show_as(child, ForkOrigin{parent, at});
     REPRISE_ASSIGN(std::optional<Session> session, view_.find(child));
@@ -382,8 +450,11 @@ class Import {
   std::stop_token stop_;
   ImportView view_;
   bool is_shared_ = false;          // another session has all of its messages
+  bool is_left_ = false;            // the fork with its messages is in the trash
   std::optional<SessionId> first_;  // the first stored copy that is not in the trash
-  std::optional<SessionId> unarchived_;
+  std::string noted_fork_;          // of the first copy, see Origin
+  std::set<SessionId> to_archive_;  // at the end
+  std::vector<SessionId> unarchived_;
   std::vector<SessionId> stored_;  // the stored copies of the tool's session: itself, and its forks
 };
 
@@ -399,9 +470,11 @@ Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId&
                          .was_read = true};
 }
 
-// Whether another process may have created, continued, archived, restored or trashed the session.
+// Whether another process may have created, continued, archived, restored, trashed or moved the
+// session.
 bool may_be_concurrent(const Error& error) {
-  return error.code == Code::conflict || error.code == Code::invalid_argument;
+  return error.code == Code::conflict || error.code == Code::invalid_argument ||
+         error.code == Code::not_found;
 }
 
 // The sessions `listed` are imported on their own.
@@ -419,6 +492,7 @@ Result<ImportedSession> import_one(const ForeignSessions& foreign, const Session
     if (imported || attempt == kAttemptsMax || !may_be_concurrent(imported.error())) {
       return imported;
     }
+    std::this_thread::sleep_for(kPause * (1 << attempt));
   }
 }
 

@@ -6,11 +6,13 @@
 //      import adds only new messages.
 //  (2) A session that has grown is continued. If it was rewound, or continued in the store, it is
 //      not overwritten: the tool's differing messages become a fork, whose id is derived from its
-//      start.
+//      place and the content of its first message. Messages are compared by their content.
 //  (3) The session's extra field "origin" records where it came from.
 //  (4) It is stored as active, since it can be continued. Abandoned branches and sessions of
 //      sub-agents are imported as archived: they can be found and read, but are not listed.
 //  (5) A fork or branch of a stored session shares its messages.
+//  (6) A session is noted as imported only when it was read, compared and stored as a whole, with
+//      its branches; until then, each import tries again. What is in the trash stays as it is.
 
 #include <functional>
 #include <map>
@@ -41,8 +43,9 @@ struct ImportedSession {
   std::int64_t messages = 0;        // new ones, including those of branches
   SessionId id;                     // in the store
   std::vector<std::string> damage;  // unreadable parts, one line each
-  std::string detail = {};          // of a conflict: the first difference
+  std::string detail = {};          // of a conflict: the reason
   bool was_read = false;            // false: unchanged since the last import
+  bool is_whole = true;             // false: not all branches could be read; the next import tries
 };
 
 // Imports the session with its branches. `info` is from the tool's list (with
@@ -67,6 +70,7 @@ class ImportedMessages {
  private:
   Result<> list(SessionQuery query);
   Result<const SessionInfo*> find_listed(const SessionId& id);
+  Result<std::optional<Message>> message_at(const SessionId& id, Seq at);
 
   Source& store_;
   std::string tool_;

@@ -66,23 +66,33 @@ Result<std::optional<Session>> ImportView::find(const SessionId& /*id*/) {
   if (fork_) {
     info.forked_from = fork_;
   }
-  set_origin(session->extra, {.tool = tool_, .id = foreign_.str()});
+  set_origin(session->extra, {.tool = tool_, .id = foreign_.str(), .is_archived = is_archived_});
   return session;
 }
 
 Result<ReadReport> ImportView::read(const SessionId& /*id*/, ReadRange range,
                                     const MessageSink& sink) {
-  return source_.read(foreign_, range, [&](Message&& message) {
+  Result<> failure;
+  auto report = source_.read(foreign_, range, [&](Message&& message) {
     for (Block& block : message.blocks) {
-      if (auto* const image = std::get_if<ImageBlock>(&block); image != nullptr) {
-        *image = stored_image(&target_, std::move(*image));
+      auto* const image = std::get_if<ImageBlock>(&block);
+      if (image == nullptr) {
+        continue;
       }
+      auto stored = put_image(&target_, std::move(*image));
+      if (!stored) {
+        failure = fail_with_context("cannot store an image", std::move(stored).error());
+        return Flow::stop;
+      }
+      *image = *std::move(stored);
     }
     if (message.seq < inherited_) {
       message.usage.reset();  // counted in the session that was forked
     }
     return sink(std::move(message));
   });
+  REPRISE_TRY(failure);
+  return report;
 }
 
 Result<std::vector<Todo>> ImportView::todos(const SessionId& /*id*/) {

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <span>
-#include <variant>
 
 #include "base/encode.h"
 #include "base/text.h"
+#include "engine/content.h"
+#include "engine/copy_reduce.h"
 #include "engine/origin.h"
 #include "reprise/capabilities.h"
 #include "reprise/sessions.h"
@@ -16,14 +17,90 @@ namespace {
 
 constexpr std::int64_t kComparedAtOnce = 64;
 
-// Whether an imported message is this one. Its images are stored as blobs.
-bool is_copy(const Message& ours, const Message& theirs) {
-  return ours.role == theirs.role && ours.created_at == theirs.created_at &&
-         std::ranges::equal(ours.blocks, theirs.blocks, [](const Block& our, const Block& their) {
-           return our == their || (std::holds_alternative<ImageBlock>(our) &&
-                                   std::holds_alternative<ImageBlock>(their));
-         });
+// All messages of the range, or an error: one that cannot be read is not a different one.
+Result<std::vector<Message>> read_whole(Source& store, const SessionId& id, ReadRange range) {
+  std::vector<Message> messages;
+  REPRISE_ASSIGN(const ReadReport report, store.read(id, range, [&](Message&& message) {
+    messages.push_back(std::move(message));
+    return Flow::proceed;
+  }));
+  if (std::ssize(messages) == range.to.value - range.from.value) {
+    return messages;
+  }
+  return report.damage.empty()
+             ? fail(Code::conflict, cat("session ", short_id(id), " has changed in the meantime"))
+             : fail(Code::corrupt, cat("session ", short_id(id), " cannot be compared: ",
+                                       report.damage[0].where, ": ", report.damage[0].reason));
 }
+
+// Whether the session is a copy of the tool's messages at the place of the difference, or has none
+// there yet.
+Result<bool> may_continue(Source& store, const Session& present, const Difference& difference) {
+  if (present.info.head <= difference.at) {
+    return true;
+  }
+  REPRISE_ASSIGN(
+      const std::vector<Message> stored,
+      read_whole(store, present.info.id, {.from = difference.at, .to = difference.at.next()}));
+  return has_same_content(stored.front(), difference.message) ||
+         has_grown(stored.front(), difference.message);
+}
+
+class ForkChoice {
+ public:
+  ForkChoice(const ForeignSession& foreign, const Difference& difference,
+             std::span<const SessionId> tried)
+      : foreign_(foreign), difference_(difference), tried_(tried) {}
+
+  // The fork that the last import noted. It may be one of a fork at this place.
+  Result<bool> take_noted(std::string_view noted) {
+    const auto id = SessionId::parse(noted);
+    if (!id || was_tried(*id)) {
+      return false;
+    }
+    REPRISE_ASSIGN(const std::optional<Session> present, foreign_.store.find(*id));
+    const ForkOrigin here{difference_.copy, difference_.at};
+    const bool may_be_here =
+        present && (present->info.head > difference_.at || present->info.forked_from == here);
+    return may_be_here ? take(*id, present) : Result<bool>(false);
+  }
+
+  enum class IfMissing : std::uint8_t { skip, take };
+  Result<bool> take_named(std::string_view name, IfMissing if_missing) {
+    REPRISE_ASSIGN(const SessionId id,
+                   id_in(foreign_.store, foreign_.tool,
+                         cat(foreign_.id.str(), " from ", difference_.at.value, " ", name)));
+    if (was_tried(id)) {
+      return false;
+    }
+    REPRISE_ASSIGN(const std::optional<Session> present, foreign_.store.find(id));
+    if (!present && if_missing == IfMissing::skip) {
+      return false;
+    }
+    return take(id, present);
+  }
+
+  const std::optional<ChosenFork>& chosen() const { return chosen_; }
+
+ private:
+  bool was_tried(const SessionId& id) const {
+    return std::ranges::find(tried_, id) != tried_.end();
+  }
+
+  Result<bool> take(const SessionId& id, const std::optional<Session>& present) {
+    REPRISE_ASSIGN(const bool is_it, present ? may_continue(foreign_.store, *present, difference_)
+                                             : Result<bool>(true));
+    if (is_it) {
+      chosen_ = ChosenFork{id, present};
+    }
+    return is_it;
+  }
+
+  const ForeignSession& foreign_;
+  const Difference& difference_;
+  std::span<const SessionId> tried_;
+  std::optional<ChosenFork> chosen_;
+};
 
 }  // namespace
 
@@ -51,14 +128,27 @@ Result<SessionId> id_in(Source& target, std::string_view tool, std::string_view 
   return imported_id(tool, id, new_ids);
 }
 
-Result<SessionId> fork_id_in(Source& target, std::string_view tool, Source& source,
-                             const SessionId& foreign, Seq at) {
-  std::uint64_t hash = 0;
-  REPRISE_TRY(source.read(foreign, {.from = at, .to = at.next()}, [&](const Message& message) {
-    hash = fnv1a(cat(message.role, format_time(message.created_at)));
-    return Flow::stop;
-  }));
-  return id_in(target, tool, cat(foreign.str(), " from ", at.value, " ", hash));
+Result<std::optional<ChosenFork>> choose_fork(const ForeignSession& foreign,
+                                              const Difference& difference,
+                                              std::span<const SessionId> tried,
+                                              std::string_view noted) {
+  ForkChoice choice(foreign, difference, tried);
+  const Message& message = difference.message;
+  const std::string content = content_of(message);
+  REPRISE_ASSIGN(bool is_chosen, choice.take_noted(noted));
+  if (!is_chosen) {
+    REPRISE_ASSIGN(is_chosen, choice.take_named(content, ForkChoice::IfMissing::skip));
+  }
+  if (!is_chosen) {  // as named by earlier versions
+    const std::uint64_t hash = fnv1a(cat(message.role, format_time(message.created_at)));
+    REPRISE_ASSIGN(is_chosen, choice.take_named(cat(hash), ForkChoice::IfMissing::skip));
+  }
+  // One that was rewound or continued here is left as it is.
+  for (int number = 1; !is_chosen && number <= kForksMax; ++number) {
+    REPRISE_ASSIGN(is_chosen, choice.take_named(number == 1 ? content : cat(content, " #", number),
+                                                ForkChoice::IfMissing::take));
+  }
+  return choice.chosen();
 }
 
 Result<std::optional<Session>> find_untrashed(Source& store, SessionId& id) {
@@ -80,15 +170,15 @@ Result<std::optional<Session>> find_untrashed(Source& store, SessionId& id) {
 }
 
 Result<Seq> count_equal(Source& store, const SessionInfo& present, Source& source,
-                        const SessionId& foreign, const MessageComparison& is_equal) {
+                        const SessionId& foreign) {
   Seq equal_count;
   bool differs = false;
   while (!differs && equal_count < present.head) {
     const ReadRange range{.from = equal_count,
                           .to = std::min(present.head, equal_count.next(kComparedAtOnce))};
-    REPRISE_ASSIGN(const std::vector<Message> ours, read_all(store, present.id, range));
+    REPRISE_ASSIGN(const std::vector<Message> ours, read_whole(store, present.id, range));
     REPRISE_ASSIGN(const std::vector<Message> theirs, read_all(source, foreign, range));
-    const auto end = std::ranges::mismatch(ours, theirs, is_equal).in1 - ours.begin();
+    const auto end = std::ranges::mismatch(ours, theirs, has_same_content).in1 - ours.begin();
     differs = end < range.to.value - range.from.value;
     equal_count = equal_count.next(end);
   }
@@ -173,10 +263,23 @@ Result<const SessionInfo*> ImportedMessages::find_listed(const SessionId& id) {
   return info == listed_.end() ? nullptr : &info->second;
 }
 
+// The tool's message at this position, as the store holds it.
+Result<std::optional<Message>> ImportedMessages::message_at(const SessionId& id, Seq at) {
+  REPRISE_ASSIGN(std::vector<Message> messages,
+                 read_all(source_, id, {.from = at, .to = at.next()}));
+  if (messages.empty()) {
+    return std::nullopt;
+  }
+  engine::Losses ignored;
+  return engine::reduce(std::move(messages.front()), store_.capabilities(), ignored);
+}
+
 Result<Seq> ImportedMessages::count(const SessionId& id) {
   REPRISE_ASSIGN(SessionId imported, imports::id_in(store_, tool_, id.str()));
   Seq count;
-  for (int forks = 0; forks <= imports::kForksMax; ++forks) {
+  std::string noted;
+  std::vector<SessionId> tried;
+  while (std::ssize(tried) <= imports::kForksMax) {
     REPRISE_ASSIGN(const std::optional<Session> present, imports::find_untrashed(store_, imported));
     if (!present || present->info.state == SessionState::trashed) {
       break;
@@ -188,13 +291,25 @@ Result<Seq> ImportedMessages::count(const SessionId& id) {
         return present->info.head;
       }
     }
-    REPRISE_ASSIGN(const Seq equal_count,
-                   imports::count_equal(store_, present->info, source_, id, imports::is_copy));
-    if (forks > 0 && equal_count <= count) {
+    const auto equal_count = imports::count_equal(store_, present->info, source_, id);
+    if (!equal_count && equal_count.error().code == Code::corrupt) {
+      break;  // it may not have the others
+    }
+    REPRISE_TRY(equal_count);
+    noted = tried.empty() && origin ? origin->fork : noted;
+    tried.push_back(imported);
+    count = std::max(count, *equal_count);
+    REPRISE_ASSIGN(auto next, message_at(id, *equal_count));
+    if (!next) {
       break;
     }
-    count = equal_count;
-    REPRISE_ASSIGN(imported, imports::fork_id_in(store_, tool_, source_, id, count));
+    REPRISE_ASSIGN(const auto fork,
+                   imports::choose_fork({store_, tool_, id},
+                                        {imported, *equal_count, *std::move(next)}, tried, noted));
+    if (!fork || !fork->present) {
+      break;
+    }
+    imported = fork->id;
   }
   return count;
 }

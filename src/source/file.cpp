@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/transient.h"
 #include "base/zstd_library.h"
 #include "source/parallel_for.h"
 #include "store/paths.h"
@@ -181,11 +182,8 @@ bool has_folder(const fs::path& folder, ReadReport& report) {
 
 Result<std::string> read_sibling(const fs::path& file, std::int64_t bytes_max, ReadReport& report) {
   auto bytes = if_exists(read_file(file, bytes_max));
-  if (!bytes && bytes.error().code == Code::io && bytes.error().os_errno != EACCES) {
-    return std::unexpected(std::move(bytes).error());
-  }
   if (!bytes) {
-    add_damage(report, {file.native(), bytes.error().message, ""});
+    REPRISE_TRY(report_damage(report, file.native(), std::move(bytes).error()));
     return "";
   }
   return std::move(*bytes).value_or("");
@@ -197,6 +195,23 @@ std::vector<fs::path> files_below(const fs::path& folder, int depth,
   FileWalk walk(is_match);
   walk.walk_in_threads(folder, depth);
   return walk.take(report);
+}
+
+Result<std::vector<fs::path>> all_files_below(
+    const fs::path& folder, int depth, const std::function<bool(const fs::path&)>& is_match) {
+  ReadReport report;
+  std::vector<fs::path> files = files_below(folder, depth, is_match, report);
+  return report.damage.empty()
+             ? Result<std::vector<fs::path>>(std::move(files))
+             : fail(Code::io, cat(report.damage[0].where, ": ", report.damage[0].reason));
+}
+
+Result<> report_damage(ReadReport& report, std::string_view where, Error error) {
+  if (is_transient(error)) {
+    return std::unexpected(std::move(error));
+  }
+  add_damage(report, {std::string(where), std::move(error.message), ""});
+  return {};
 }
 
 void add_damage(ReadReport& report, Damage damage) {

@@ -51,8 +51,7 @@ Result<> check_exists(const std::filesystem::path& location);
 bool has_folder(const std::filesystem::path& folder, ReadReport& report);
 
 // The bytes of a file that a session may have beside its messages: "" if it is missing. One that is
-// larger, a link or not readable for this user is damage; other errors, which may be gone with the
-// next attempt, are returned.
+// larger, a link or not readable for this user is damage (see report_damage()).
 Result<std::string> read_sibling(const std::filesystem::path& file, std::int64_t bytes_max,
                                  ReadReport& report);
 
@@ -63,7 +62,14 @@ std::vector<std::filesystem::path> files_below(
     const std::filesystem::path& folder, int depth,
     const std::function<bool(const std::filesystem::path&)>& is_match, ReadReport& report);
 
+// All of them, or an error.
+Result<std::vector<std::filesystem::path>> all_files_below(
+    const std::filesystem::path& folder, int depth,
+    const std::function<bool(const std::filesystem::path&)>& is_match);
+
 // Adds to a report, which stores the first 1,000 and counts all.
 void add_damage(ReadReport& report, Damage damage);
+// Adds the error as damage, unless it may be gone with the next attempt: then it is returned.
+Result<> report_damage(ReadReport& report, std::string_view where, Error error);
 
 }  // namespace reprise::source

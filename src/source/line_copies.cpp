@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/transient.h"
 #include "reprise/error.h"
 #include "reprise/types.h"
 
@@ -80,15 +81,19 @@ std::vector<std::size_t> by_age(const JsonlTool& tool, const std::vector<Copy>& 
   return order;
 }
 
-// Reads all of them as a whole, and leaves out those that cannot be read. Of two sessions, the one
+// Reads all of them as a whole, and leaves out those that are damaged. Of two sessions, the one
 // without messages of its own was copied; if both have some, the fork is the one that continued
 // first, since the other one's would have been copied, too.
-LineCopies find_line_copies(const JsonlTool& tool, std::vector<Located> sessions) {
+Result<LineCopies> find_line_copies(const JsonlTool& tool, std::vector<Located> sessions) {
   LineCopies found;
   std::vector<Copy> copies;
   copies.reserve(sessions.size());
   for (Located& located : sessions) {
-    if (auto copy = read_copy(tool, located)) {
+    auto copy = read_copy(tool, located);
+    if (!copy && is_transient(copy.error())) {
+      return std::unexpected(std::move(copy).error());
+    }
+    if (copy) {
       copies.push_back(*std::move(copy));
       found.sessions.push_back(std::move(located));
     }
@@ -126,7 +131,7 @@ CopyIndex::Key CopyIndex::key_of(const Located& located, std::uint64_t first_mes
   return {first_message, located.parts.front().file.parent_path().native()};
 }
 
-std::uint64_t CopyIndex::first_message_of(const Located& located) {
+Result<std::uint64_t> CopyIndex::first_message_of(const Located& located) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = first_messages_.find(located.id.str()); found != first_messages_.end()) {
@@ -136,30 +141,31 @@ std::uint64_t CopyIndex::first_message_of(const Located& located) {
   return callbacks_.read_first_message(located);
 }
 
-std::vector<Located> CopyIndex::copies_of(const Located& located) {
+Result<std::vector<Located>> CopyIndex::copies_of(const Located& located) {
   if (!tool_.forks_by_copying() || located.is_child) {
-    return {};
+    return std::vector<Located>();
   }
-  update();
+  REPRISE_TRY(update());
   {
     const std::lock_guard lock(mutex_);
     if (copies_.empty()) {
-      return {};
+      return std::vector<Located>();
     }
   }
-  const Key key = key_of(located, first_message_of(located));
+  REPRISE_ASSIGN(const std::uint64_t first_message, first_message_of(located));
+  const Key key = key_of(located, first_message);
   const std::lock_guard lock(mutex_);
   const auto found = copies_.find(key);
   return found == copies_.end() ? std::vector<Located>() : found->second;
 }
 
 // Once for each listing.
-void CopyIndex::update() {
+Result<> CopyIndex::update() {
   std::int64_t listing = 0;
   {
     const std::lock_guard lock(mutex_);
     if (indexed_listing_ == listing_) {
-      return;
+      return {};
     }
     listing = listing_;
   }
@@ -177,7 +183,9 @@ void CopyIndex::update() {
     }
   });
   for (const Located& located : unread) {
-    count(callbacks_.read_first_message(located));  // notes it
+    REPRISE_ASSIGN(const std::uint64_t first_message,
+                   callbacks_.read_first_message(located));  // notes it
+    count(first_message);
   }
   std::map<Key, std::vector<Located>> copies;
   if (has_copies) {
@@ -192,6 +200,7 @@ void CopyIndex::update() {
   const std::lock_guard lock(mutex_);
   copies_ = std::move(copies);
   indexed_listing_ = listing;
+  return {};
 }
 
 // 0 for a sub-agent, and if it was not read.
@@ -201,13 +210,14 @@ std::uint64_t CopyIndex::noted_first_message(const Located& located) {
   return located.is_child || found == first_messages_.end() ? 0 : found->second;
 }
 
-std::optional<CopiedFrom> CopyIndex::find_copied_from(const Located& located) {
-  std::vector<Located> sessions = copies_of(located);
+Result<std::optional<CopiedFrom>> CopyIndex::find_copied_from(const Located& located) {
+  REPRISE_ASSIGN(std::vector<Located> sessions, copies_of(located));
   if (sessions.empty()) {
     return std::nullopt;
   }
   const std::string state = state_of(sessions).revision();
-  const Key key = key_of(located, first_message_of(located));
+  REPRISE_ASSIGN(const std::uint64_t first_message, first_message_of(located));
+  const Key key = key_of(located, first_message);
   std::shared_ptr<const LineCopies> found;
   {
     const std::lock_guard lock(mutex_);
@@ -216,7 +226,8 @@ std::optional<CopiedFrom> CopyIndex::find_copied_from(const Located& located) {
                                                                          : nullptr;
   }
   if (!found) {
-    found = std::make_shared<const LineCopies>(find_line_copies(tool_, std::move(sessions)));
+    REPRISE_ASSIGN(LineCopies copies, find_line_copies(tool_, std::move(sessions)));
+    found = std::make_shared<const LineCopies>(std::move(copies));
     const std::lock_guard lock(mutex_);
     known_copies_[key] = {state, found};
   }

@@ -27,7 +27,7 @@ class CopyIndex {
   struct Callbacks {
     std::function<void(const Visit&)> each;  // visits all sessions; may hold a lock meanwhile
     // The id of a session's first message, if it has not been noted; 0 if there is none.
-    std::function<std::uint64_t(const Located&)> read_first_message;
+    std::function<Result<std::uint64_t>(const Located&)> read_first_message;
   };
   // `tool` must outlive it.
   CopyIndex(const JsonlTool& tool, Callbacks callbacks)
@@ -39,8 +39,8 @@ class CopyIndex {
 
   // The sessions in the same folder that begin with the same message, with this one; none if there
   // is no other, or the tool does not fork by copying.
-  std::vector<Located> copies_of(const Located& located);
-  std::optional<CopiedFrom> find_copied_from(const Located& located);
+  Result<std::vector<Located>> copies_of(const Located& located);
+  Result<std::optional<CopiedFrom>> find_copied_from(const Located& located);
   // Of the first file of each.
   static HeadState state_of(const std::vector<Located>& copies);
 
@@ -48,9 +48,9 @@ class CopyIndex {
   // The first message and the folder of sessions.
   using Key = std::pair<std::uint64_t, std::string>;
   static Key key_of(const Located& located, std::uint64_t first_message);
-  std::uint64_t first_message_of(const Located& located);
+  Result<std::uint64_t> first_message_of(const Located& located);
   std::uint64_t noted_first_message(const Located& located);
-  void update();
+  Result<> update();
 
   const JsonlTool& tool_;
   Callbacks callbacks_;

@@ -112,8 +112,8 @@ class ToolSource final : public Source, public TodoReader {
       const std::int64_t seq = range.newest_first ? to - 1 - (i - from) : i;
       auto message = message_at(open, messages, seq);
       if (!message) {
-        add_damage(report,
-                   {cat("session ", id.str(), ": message ", seq), message.error().message, ""});
+        REPRISE_TRY(report_damage(report, cat("session ", id.str(), ": message ", seq),
+                                  std::move(message).error()));
         continue;
       }
       message->seq = Seq{seq};
@@ -173,6 +173,8 @@ class ToolSource final : public Source, public TodoReader {
          *indexed ? (*indexed)->branches.all() : std::span<const NamedBranch>()) {
       if (auto session = session_of_branch((*indexed)->open->session, named)) {
         branches.push_back(*std::move(session));
+      } else {
+        add_damage(report, {cat("session ", id.str()), session.error().message, ""});
       }
     }
     return branches;

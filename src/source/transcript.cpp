@@ -220,6 +220,7 @@ void note_parent(Transcript& transcript) {
 // Its parts are those of the session that it belongs to.
 void complete_agent(Transcript& agent, const Transcript& of) {
   agent.parsed = of.parsed;
+  agent.states = of.states;
   agent.is_whole = of.is_whole;
   if (agent.session.info.working_dir.empty()) {
     agent.session.info.working_dir = of.session.info.working_dir;
@@ -258,7 +259,7 @@ class PieceReader {
   explicit PieceReader(const Transcript& transcript)
       : transcript_(transcript), open_(transcript.parts.size()) {}
 
-  // Valid until the next call. corrupt if the file is shorter than when it was indexed.
+  // Valid until the next call.
   Result<std::string_view> read(const Node& node) {
     const auto bytes = static_cast<std::size_t>(node.bytes);
     const std::int64_t from = node.at - at_;
@@ -280,9 +281,19 @@ class PieceReader {
     at_ = node.at;
     file_ = node.file;
     if (available < bytes) {
-      return fail(Code::corrupt, "the file has become shorter");
+      return std::unexpected(mismatch(node.file));
     }
     return std::string_view(buffer_).substr(0, bytes);
+  }
+
+  // Why the bytes of a part are not those that were indexed.
+  Error mismatch(std::size_t part) const {
+    const std::filesystem::path& file = transcript_.parts[part].file;
+    const auto state = state_of_file(file);
+    const bool is_known = state && part < transcript_.states.size();
+    return is_known && transcript_.states[part] == *state
+               ? Error{Code::corrupt, "the line cannot be read again"}
+               : Error{Code::conflict, cat(file.native(), " has changed while it was read")};
   }
 
  private:
@@ -327,7 +338,7 @@ class MessageBuilder {
     REPRISE_ASSIGN(line, reader_.read(node));
     json::Scanner scanner(line);
     if (scanner.kind() != json::Kind::object || !tape.read(scanner) || !scanner.end()) {
-      return fail(Code::corrupt, "the line has changed");
+      return std::unexpected(reader_.mismatch(part));
     }
     return tape.view();
   }
@@ -384,8 +395,8 @@ Time time_of_message(const JsonlTool& tool, const Transcript& transcript, std::u
   return message ? message->created_at : Time{};
 }
 
-ReadReport deliver(const JsonlTool& tool, const Transcript& transcript,
-                   const BranchMessages& branch, ReadRange range, const MessageSink& sink) {
+Result<ReadReport> deliver(const JsonlTool& tool, const Transcript& transcript,
+                           const BranchMessages& branch, ReadRange range, const MessageSink& sink) {
   ReadReport report = transcript.report;
   MessageBuilder builder(tool, transcript);
   const auto count = static_cast<std::int64_t>(branch.size());
@@ -397,8 +408,9 @@ ReadReport deliver(const JsonlTool& tool, const Transcript& transcript,
     auto message = builder.build(indexes);
     if (!message) {
       const Node& node = transcript.tree.nodes()[indexes.front()];
-      add_damage(report, {cat(transcript.parts[node.file].file.native(), ": byte ", node.at),
-                          message.error().message, ""});
+      REPRISE_TRY(report_damage(report,
+                                cat(transcript.parts[node.file].file.native(), ": byte ", node.at),
+                                std::move(message).error()));
       continue;
     }
     message->seq = Seq{seq};

@@ -153,9 +153,9 @@ Result<Transcript> read_index(const JsonlTool& tool, Located located,
                               Records records = Records::released);
 
 // The messages [from, to) of a branch, in either direction. The report includes the transcript's
-// damage.
-ReadReport deliver(const JsonlTool& tool, const Transcript& transcript,
-                   const BranchMessages& branch, ReadRange range, const MessageSink& sink);
+// damage. conflict if the tool has changed the files since they were indexed.
+Result<ReadReport> deliver(const JsonlTool& tool, const Transcript& transcript,
+                           const BranchMessages& branch, ReadRange range, const MessageSink& sink);
 
 // Extends the session's time range to include a record's time.
 void note_time(SessionInfo& info, JsonView value);

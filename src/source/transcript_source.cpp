@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/transient.h"
 #include "reprise/capabilities.h"
 #include "source/branches.h"
 #include "source/line_copies.h"
@@ -197,9 +198,24 @@ class TranscriptSource final : public Source, public OriginalReader {
     std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
   };
 
+  // Tries again what fails, which may be gone then: with a part of its files a session would be
+  // another one.
+  std::shared_ptr<const Listing> locate(ReadReport& report) const {
+    ReadReport found;
+    auto listing = locate_once(found);
+    if (found.damaged > 0) {
+      found = {};
+      listing = locate_once(found);
+    }
+    for (Damage& damage : found.damage) {
+      add_damage(report, std::move(damage));
+    }
+    return listing;
+  }
+
   // Files of the same name in two folders are two sessions: the second id gets a hash of its
   // folder.
-  std::shared_ptr<const Listing> locate(ReadReport& report) const {
+  std::shared_ptr<const Listing> locate_once(ReadReport& report) const {
     auto listing = std::make_shared<Listing>(Listing{tool_->locate(report)});
     for (Located& located : listing->sessions) {
       if (listing->by_id.contains(located.id.str())) {
@@ -250,7 +266,7 @@ class TranscriptSource final : public Source, public OriginalReader {
 
   // Sets the origin of a session that was forked by copying.
   Result<> note_fork(const Located& located, SharedHead& head) {
-    const std::vector<Located> copies = copies_.copies_of(located);
+    REPRISE_ASSIGN(const std::vector<Located> copies, copies_.copies_of(located));
     if (copies.empty()) {
       return {};
     }
@@ -272,9 +288,12 @@ class TranscriptSource final : public Source, public OriginalReader {
     return {};
   }
 
-  std::uint64_t read_first_message(const Located& located) {
+  Result<std::uint64_t> read_first_message(const Located& located) {
     ReadReport ignored;
     const auto head = find_head(located, ignored);
+    if (!head && is_transient(head.error())) {
+      return std::unexpected(head.error());
+    }
     return head ? (*head)->first_message : 0;
   }
 
@@ -466,7 +485,7 @@ class TranscriptSource final : public Source, public OriginalReader {
   Result<std::shared_ptr<const Indexed>> load(Located located) {
     ReadReport report;
     REPRISE_TRY(tool_->resolve(located, report));
-    located.copied_from = copies_.find_copied_from(located);
+    REPRISE_ASSIGN(located.copied_from, copies_.find_copied_from(located));
     REPRISE_ASSIGN(std::vector<FileState> states, states_of(located.parts));
     if (auto loaded = find_loaded(located, states)) {
       return loaded;

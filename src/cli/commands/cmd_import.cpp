@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 #include <system_error>
 
 #include "base/command_line.h"
@@ -119,6 +120,7 @@ struct Counts {
   std::int64_t messages = 0;
   std::int64_t failed = 0;
   std::int64_t damaged = 0;
+  std::int64_t incomplete = 0;  // of the damaged ones
 };
 
 class ImportCommand final : public Command {
@@ -204,8 +206,8 @@ class ImportCommand final : public Command {
 
   // Runs until it is stopped, which is no failure. The interval depends on the time that a pass
   // takes. What fails is reported once, and tried again after the next change.
-  static Result<Exit> watch_sources(Context& context, std::vector<FoundSource>& sources,
-                                    const Interrupts& interrupts) {
+  Result<Exit> watch_sources(Context& context, std::vector<FoundSource>& sources,
+                             const Interrupts& interrupts) {
     PathWatch watch;
     const auto watch_all = [&] {
       for (const FoundSource& found : sources) {
@@ -257,9 +259,8 @@ class ImportCommand final : public Command {
 
   enum class Verbosity : std::uint8_t { all, changes };
 
-  static Result<Exit> import_all(Context& context, std::vector<FoundSource>& sources,
-                                 const Interrupts& interrupts,
-                                 Verbosity verbosity = Verbosity::all) {
+  Result<Exit> import_all(Context& context, std::vector<FoundSource>& sources,
+                          const Interrupts& interrupts, Verbosity verbosity = Verbosity::all) {
     REPRISE_ASSIGN(Store* const store, context.stores().open(Access::write));
     if (!store->capabilities().messages) {
       return fail(Code::unsupported, "cannot import into this store, which holds no messages");
@@ -276,7 +277,9 @@ class ImportCommand final : public Command {
       if (sources[i].source == nullptr) {
         continue;
       }
-      warn_of_damage(context, sources[i].listed.damage);
+      for (const Damage& part : sources[i].listed.damage) {
+        warn(context, cat("cannot read ", part.where, ": ", part.reason));
+      }
       counts[i].damaged += std::ssize(sources[i].listed.damage);
       context.console().progress({"importing", done, total});
       import_sessions(
@@ -301,22 +304,29 @@ class ImportCommand final : public Command {
     return end(context, sources, counts, verbosity);
   }
 
-  static void note(Context& context, const SessionInfo& info,
-                   const Result<ImportedSession>& imported, Counts& counts) {
+  // Once, if it watches: what is not imported is tried again after each change.
+  void warn(Context& context, const std::string& text) {
+    if (!watch_ || warned_.insert(text).second) {
+      context.console().warn(text);
+    }
+  }
+
+  void note(Context& context, const SessionInfo& info, const Result<ImportedSession>& imported,
+            Counts& counts) {
     if (!imported) {
       ++counts.failed;
-      context.console().warn(
-          cat("cannot import ", session_name(info), ": ", imported.error().message));
+      warn(context, cat("cannot import ", session_name(info), ": ", imported.error().message));
       return;
     }
     ++counts.sessions[imported->outcome];
     counts.messages += imported->messages;
     counts.damaged += imported->damage.empty() ? 0 : 1;
+    counts.incomplete += imported->is_whole ? 0 : 1;
     if (imported->outcome == CopyOutcome::conflict) {
-      context.console().warn(cat("not imported: ", session_name(info), ": ", imported->detail));
+      warn(context, cat("not imported: ", session_name(info), ": ", imported->detail));
     }
     for (const std::string& part : imported->damage) {
-      context.console().warn(cat(session_name(info), ": ", part));
+      warn(context, cat(session_name(info), ": ", part));
     }
   }
 
@@ -344,8 +354,8 @@ class ImportCommand final : public Command {
               " unchanged, ", forks > 0 ? cat(forks, " as forks, ") : "",
               conflicts > 0 ? cat(conflicts, " in conflict, ") : "", counts[i].failed, " failed; ",
               counted(counts[i].messages, "message")));
-      const bool is_complete =
-          counts[i].failed == 0 && conflicts == 0 && sources[i].listed.damage.empty();
+      const bool is_complete = counts[i].failed == 0 && conflicts == 0 &&
+                               counts[i].incomplete == 0 && sources[i].listed.damage.empty();
       exit = is_complete ? exit : Exit::failed;
     }
     return exit;
@@ -383,6 +393,7 @@ class ImportCommand final : public Command {
   bool dry_run_ = false;
   bool watch_ = false;
   bool unit_ = false;
+  std::set<std::string> warned_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/encode.h"
 #include "base/text.h"
+#include "base/transient.h"
 #include "model/attachment.h"
 #include "source/transcript.h"
 
@@ -113,7 +114,7 @@ class Blocks {
       return false;
     }
     const auto asset = download_->asset(pointer.substr(slashes + 3));
-    if (!asset && asset.error().code == Code::io) {
+    if (!asset && is_transient(asset.error())) {
       read_ = std::unexpected(asset.error());
     }
     const std::string bytes = asset ? asset->value_or("") : "";

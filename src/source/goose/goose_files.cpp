@@ -74,7 +74,7 @@ Result<Message> message_at(const fs::path& file, const Node& node) {
   REPRISE_ASSIGN(const std::string line,
                  read_range(fd.get(), node.at, static_cast<std::size_t>(node.bytes), file));
   if (!is_json_object(line)) {
-    return fail(Code::corrupt, "the line has changed");
+    return fail(Code::conflict, cat(file.native(), " has changed while it was read"));
   }
   return message_of_json(JsonView(line), node);
 }

@@ -13,19 +13,25 @@ namespace {
 namespace fs = std::filesystem;
 
 // Reads a JSON object; reports damage if it is none.
-std::optional<std::string> read_object(const fs::path& file, ReadReport& report) {
-  const auto text = read_document(file);
-  if (!text || !is_json_object(**text)) {
-    add_damage(report, {file.native(), text ? "not a JSON object" : text.error().message, ""});
+Result<std::optional<std::string>> read_object(const fs::path& file, ReadReport& report) {
+  auto text = read_document(file);
+  if (text && !is_json_object(**text)) {
+    text = fail(Code::corrupt, "not a JSON object");
+  }
+  if (!text) {
+    REPRISE_TRY(report_damage(report, file.native(), std::move(text).error()));
     return std::nullopt;
   }
   return **text;
 }
 
+bool is_json_file(const fs::path& file) {
+  return file.extension() == ".json";
+}
+
 // The JSON files in a folder, sorted by name: names are ids, which sort by time.
 std::vector<fs::path> json_files(const fs::path& folder, ReadReport& report, int depth = 0) {
-  return files_below(
-      folder, depth, [](const fs::path& file) { return file.extension() == ".json"; }, report);
+  return files_below(folder, depth, is_json_file, report);
 }
 
 std::vector<Todo> todos_of(JsonView list) {
@@ -65,7 +71,7 @@ class FolderStorage final : public Storage {
   Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
     std::vector<StoredSession> sessions;
     for (const fs::path& file : json_files(sessions_, report, 1)) {
-      const auto text = read_object(file, report);
+      const auto text = read_or_report(file, report);
       if (text) {
         const std::string id = file.stem().native();
         sessions.push_back(stored_session(JsonView(*text), id));
@@ -81,7 +87,7 @@ class FolderStorage final : public Storage {
     ReadReport report;
     for (const fs::path& file : json_files(sessions_, report, 1)) {
       const auto text =
-          session_id_of(file.stem().native()) == id ? read_object(file, report) : std::nullopt;
+          session_id_of(file.stem().native()) == id ? read_or_report(file, report) : std::nullopt;
       if (text) {
         return stored_session(JsonView(*text), file.stem().native());
       }
@@ -110,8 +116,11 @@ class FolderStorage final : public Storage {
     const auto start = ReuseTime::Clock::now();
     auto indexed = std::make_shared<std::vector<Indexed>>();
     std::size_t loaded = 0;
-    for (const fs::path& file : json_files(folder_ / "message" / session, report)) {
-      if (auto message = read(file, report)) {
+    REPRISE_ASSIGN(const std::vector<fs::path> message_files,
+                   all_files_below(folder_ / "message" / session, 0, is_json_file));
+    for (const fs::path& file : message_files) {
+      REPRISE_ASSIGN(auto message, read(file, report));
+      if (message) {
         each(*message, static_cast<std::int64_t>(indexed->size()));
         indexed->push_back({file, message->parts.size(), std::nullopt});
         loaded += bytes_of(*message);
@@ -127,7 +136,7 @@ class FolderStorage final : public Storage {
         return *message;
       }
       ReadReport known;  // damage was reported when it was indexed
-      auto again = files.read(file, known);
+      REPRISE_ASSIGN(auto again, files.read(file, known));
       return again && again->parts.size() >= parts
                  ? Result<RawMessage>(*std::move(again))
                  : fail(Code::corrupt, "the message can no longer be read");
@@ -138,8 +147,17 @@ class FolderStorage final : public Storage {
   std::string state() override { return cat(reuse_.is_over() ? ++reads_ : reads_); }
 
  private:
-  std::optional<RawMessage> read(const fs::path& file, ReadReport& report) const {
+  // Of a list, which reports all that it lacks.
+  static std::optional<std::string> read_or_report(const fs::path& file, ReadReport& report) {
     auto text = read_object(file, report);
+    if (!text) {
+      add_damage(report, {file.native(), text.error().message, ""});
+    }
+    return std::move(text).value_or(std::nullopt);
+  }
+
+  Result<std::optional<RawMessage>> read(const fs::path& file, ReadReport& report) const {
+    REPRISE_ASSIGN(auto text, read_object(file, report));
     if (!text) {
       return std::nullopt;
     }
@@ -148,8 +166,11 @@ class FolderStorage final : public Storage {
     if (is_of_project_) {
       parts /= file.parent_path().filename();
     }
-    for (const fs::path& part : json_files(parts / message.id, report)) {
-      if (auto json = read_object(part, report)) {
+    REPRISE_ASSIGN(const std::vector<fs::path> part_files,
+                   all_files_below(parts / message.id, 0, is_json_file));
+    for (const fs::path& part : part_files) {
+      REPRISE_ASSIGN(auto json, read_object(part, report));
+      if (json) {
         message.parts.push_back({part.stem().native(), *std::move(json)});
       }
     }
@@ -170,7 +191,8 @@ class ExportStorage final : public Storage {
 
   Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
     std::vector<StoredSession> sessions;
-    if (const auto text = read_object(file_, report)) {
+    REPRISE_ASSIGN(const auto text, read_object(file_, report));
+    if (text) {
       const auto [info, messages] = JsonView(*text).members({"info", "messages"});
       sessions.push_back(stored_session(info, info["id"].text()));
       std::int64_t count = 0;
@@ -196,7 +218,8 @@ class ExportStorage final : public Storage {
       const std::string& /*session*/, ReadReport& report,
       const std::function<void(const RawMessage&, std::int64_t key)>& each) override {
     auto messages = std::make_shared<std::vector<RawMessage>>();
-    if (const auto text = read_object(file_, report)) {
+    REPRISE_ASSIGN(const auto text, read_object(file_, report));
+    if (text) {
       JsonView(*text)["messages"].each([&](JsonView json) {
         const auto [info, parts] = json.members({"info", "parts"});
         if (!info.is(json::Kind::object)) {
