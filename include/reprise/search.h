@@ -89,6 +89,7 @@ struct SearchHit {
 struct SearchPage {
   std::vector<SearchHit> hits;
   std::string next;  // "" for the last page
+  std::vector<Damage> damage = {};  // what is indexed and cannot be read: it may have hits
 };
 
 // A source to search. The URL identifies it in the index and must not change. For a SQLite store it
@@ -105,6 +106,9 @@ struct SearchSource {
 struct SearchIndexOptions {
   // Receives the progress of update_index(). After Flow::stop it ends early; the work done is kept.
   std::function<Flow(const Progress&)> on_progress = {};
+  // Receives each session that update_index() could not read, which is not found then; every update
+  // tries again.
+  std::function<void(const Damage&)> on_damage = {};
 };
 
 // One call at a time: a second one, from another thread or from on_progress, is refused with

@@ -41,7 +41,11 @@ class Hits {
     REPRISE_ASSIGN(Finder::Query query, finder_query());
     finder_.emplace(db_, std::move(query));
     merging_.emplace(*finder_, words_, store_query());
-    return query_.order == SearchOrder::newest ? by_time() : by_relevance();
+    auto page = query_.order == SearchOrder::newest ? by_time() : by_relevance();
+    if (page) {
+      page->damage = std::move(damage_);
+    }
+    return page;
   }
 
  private:
@@ -336,21 +340,34 @@ class Hits {
     }
     Source& source = *sources_[session->source].source;
     auto next = indices.begin();
+    bool has_missed = false;
     const auto read = source.read(
         session->info.id,
         {.from = candidates[indices.front()].seq, .to = candidates[indices.back()].seq.next()},
         [&](const Message& message) {
           while (next != indices.end() && candidates[*next].seq < message.seq) {
             ++next;  // it is unreadable
+            has_missed = true;
           }
           if (next != indices.end() && candidates[*next].seq == message.seq) {
             set_hit(candidates[*next], CachedSession(*session), message, hits[*next]);
+            ++next;
           }
           return Flow::proceed;
         });
-    if (!read && read.error().code != Code::not_found && read.error().code != Code::corrupt) {
-      return std::unexpected(read.error());
+    if (read && (has_missed || next != indices.end()) && !read->damage.empty()) {
+      damage_.push_back(read->damage.front());
     }
+    return read || read.error().code == Code::not_found
+               ? Result<>()
+               : skip_unreadable(session->info.id, read.error());
+  }
+
+  Result<> skip_unreadable(const SessionId& id, const Error& error) {
+    if (error.code != Code::corrupt) {
+      return std::unexpected(error);
+    }
+    damage_.push_back({id.str(), error.message, ""});
     return {};
   }
 
@@ -402,8 +419,8 @@ class Hits {
     REPRISE_ASSIGN(const Owner owner, owner_of(candidate));
     Source& source = *sources_[owner.source].source;
     auto found = source.find(owner.id);
-    if (!found && found.error().code != Code::corrupt) {
-      return std::unexpected(found.error());
+    if (!found) {
+      REPRISE_TRY(skip_unreadable(owner.id, found.error()));
     }
     std::optional<Session> session = found ? *std::move(found) : std::nullopt;
     if (!session || session->info.state == SessionState::trashed) {
@@ -448,6 +465,7 @@ class Hits {
   std::vector<std::size_t> words_at_;  // indices of their sources
   std::optional<Finder> finder_;
   std::optional<MergingFinder> merging_;
+  std::vector<Damage> damage_;
   std::map<std::tuple<std::size_t, std::int64_t, std::string>, std::optional<CachedSession>>
       sessions_;
 };

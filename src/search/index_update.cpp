@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "base/transient.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "search/batch.h"
@@ -12,6 +13,8 @@
 
 namespace reprise::search {
 namespace {
+
+constexpr int kFailuresMax = 3;
 
 std::int64_t unix_us(Time time) {
   return time.time_since_epoch().count();
@@ -62,11 +65,12 @@ Result<bool> IndexUpdate::run() {
   REPRISE_TRY(index_sessions());
   REPRISE_TRY(index_dropped(changed.is_known));
   REPRISE_TRY(stopped_ ? batch().write() : batch().write_last());
+  std::ranges::for_each(sessions().damage(), [this](const Damage& part) { report(part); });
   if (!stopped_) {
-    REPRISE_TRY(
-        index_.db().run("UPDATE sources SET mark = ?1, position = ?2, complete = 1 WHERE id = ?3"
-                        " AND (mark <> ?1 OR position <> ?2 OR complete = 0)",
-                        token, changed.position, source_row_));
+    REPRISE_TRY(index_.db().run(
+        "UPDATE sources SET mark = ?1, position = ?2, complete = 1 WHERE id = ?3"
+        " AND (mark <> ?1 OR position <> ?2 OR complete = 0)",
+        is_whole_ ? token : "", is_whole_ ? changed.position : position_, source_row_));
   }
   REPRISE_TRY(index_.trim_wal());
   return !stopped_;
@@ -242,6 +246,7 @@ Result<> IndexUpdate::index_pending() {
     batch().set_pending(range.last);
     last_time_ = task.session->created_at;
     REPRISE_TRY(skip_unreadable(
+        task.session->id,
         source_.read(task.session->id, {.from = range.first, .to = range.last.next()},
                      [&](Message&& message) { return take(task, std::move(message)); })));
     REPRISE_TRY(failure_);
@@ -274,7 +279,7 @@ Result<> IndexUpdate::index_session(Task& task) {
   }
   REPRISE_TRY(failure_);
   if (!read) {
-    return skip_unreadable(std::unexpected(read.error()));
+    return skip_unreadable(task.session->id, std::unexpected(read.error()));
   }
   if (!stopped_) {
     batch().finish({.session = task.row.key,
@@ -285,12 +290,24 @@ Result<> IndexUpdate::index_session(Task& task) {
   return {};
 }
 
-// A session that was deleted or cannot be read does not prevent indexing the others.
-Result<> IndexUpdate::skip_unreadable(const Result<ReadReport>& read) {
-  if (read || read.error().code == Code::not_found || read.error().code == Code::corrupt) {
+// A session that was deleted or cannot be read does not prevent indexing the others, unless the
+// whole source seems to fail.
+Result<> IndexUpdate::skip_unreadable(const SessionId& id, const Result<ReadReport>& read) {
+  if (read || read.error().code == Code::not_found) {
     return {};
   }
-  return std::unexpected(read.error());
+  if (is_transient(read.error()) && ++failures_ > kFailuresMax) {
+    return std::unexpected(read.error());
+  }
+  report({id.str(), read.error().message, ""});
+  return {};
+}
+
+void IndexUpdate::report(const Damage& damage) {
+  is_whole_ = false;
+  if (options_.on_damage) {
+    options_.on_damage(damage);
+  }
 }
 
 Result<bool> IndexUpdate::read_messages(const Task& task) {

@@ -59,7 +59,8 @@ class IndexUpdate {
   Result<> restart_session(Task& task);
   Flow take(const Task& task, Message&& message);
   bool report_progress();
-  Result<> skip_unreadable(const Result<ReadReport>& read);
+  Result<> skip_unreadable(const SessionId& id, const Result<ReadReport>& read);
+  void report(const Damage& damage);
 
   IndexFile& index_;
   Source& source_;
@@ -75,6 +76,8 @@ class IndexUpdate {
   std::int64_t done_ = 0;
   std::int64_t total_ = 0;
   bool stopped_ = false;
+  bool is_whole_ = true;  // nothing was unreadable
+  int failures_ = 0;      // that may have one cause
   Result<> failure_;  // of writing a batch while reading a session
 };
 

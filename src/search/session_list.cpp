@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -88,6 +89,7 @@ Result<> SessionList::add_all(SessionQuery query) {
     for (const SessionInfo& info : page.sessions) {
       add(info);
     }
+    std::ranges::move(page.damage, std::back_inserter(damage_));
     query.after = std::move(page.next);
   } while (!query.after.empty());
   return {};
@@ -154,8 +156,11 @@ Result<std::vector<std::int64_t>> SessionList::deleted() {
       continue;
     }
     REPRISE_ASSIGN(const SessionId session, parse_indexed(db_, id));
-    REPRISE_ASSIGN(const auto found, source_.find(session));
-    if (!found) {
+    const auto found = source_.find(session);
+    if (!found && damage_.empty()) {  // else the list has reported it
+      damage_.push_back({id, found.error().message, ""});
+    }
+    if (found && !*found) {
       keys.push_back(row.key);
     }
   }

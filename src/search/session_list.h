@@ -61,6 +61,9 @@ class SessionList {
   // The first message that is indexed for this session, and not for its origin.
   Seq first_of_own(const Listed& session) const;
 
+  // Sessions that the source could not list, or that could not be found.
+  const std::vector<Damage>& damage() const { return damage_; }
+
  private:
   Result<> add_all(SessionQuery query);
   Result<> load_branches();
@@ -80,6 +83,7 @@ class SessionList {
   std::unordered_map<std::string, const Listed*> by_id_;
   std::unordered_map<std::string, Row> rows_;
   std::set<std::string, std::less<>> with_same_branches_;  // sessions; not listed
+  std::vector<Damage> damage_;
 };
 
 }  // namespace reprise::search

@@ -502,6 +502,103 @@ TEST_F(SearchFileTest, ADamagedSourceDoesNotAffectTheIndex) {
             (HitIds{"a#0"}));
 }
 
+// As chat directories list and read sessions of which a file cannot be opened.
+class UnreadableSession final : public Source {
+ public:
+  UnreadableSession(Source& inside, SessionId id) : inside_(inside), id_(std::move(id)) {}
+  Result<std::optional<Session>> find(const SessionId& id) override {
+    return id == id_ && !listed ? fail(failure, "cannot open it") : inside_.find(id);
+  }
+  Result<SessionPage> list(const SessionQuery& query) override {
+    auto page = inside_.list(query);
+    if (page && !listed) {
+      std::erase_if(page->sessions, [this](const SessionInfo& info) { return info.id == id_; });
+      page->damage.push_back({id_.str(), "cannot open it", ""});
+    }
+    return page;
+  }
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    return id == id_ && !readable ? fail(failure, "cannot open it") : inside_.read(id, range, sink);
+  }
+  const SourceCapabilities& capabilities() const override { return capabilities_; }
+
+  bool listed = true;
+  bool readable = true;
+  Code failure = Code::io;
+
+ private:
+  Source& inside_;
+  SessionId id_;
+  SourceCapabilities capabilities_;
+};
+
+class UnreadableSessionTest : public SearchFileTest {
+ protected:
+  UnreadableSessionTest() {
+    add("a", {user("first word")});
+    add("b", {user("second word")});
+    add("c", {user("third word")});
+    index_ = must(
+        SearchIndex::open(file(), {.on_progress = {}, .on_damage = [this](const Damage& damage) {
+                                     reported_.push_back(cat(damage.where, ": ", damage.reason));
+                                   }}));
+  }
+  HitIds search() {
+    reported_.clear();
+    EXPECT_TRUE(must(index_->update_index(sources_[0])));
+    const SearchPage found = must(index_->search(sources_, {.terms = must(parse_search("word"))}));
+    for (const Damage& damage : found.damage) {
+      reported_.push_back(cat(damage.where, ": ", damage.reason));
+    }
+    return hit_ids(found);
+  }
+
+  UnreadableSession unreadable_{*store_, test::session_id("b")};
+  const SearchSource sources_[1] = {{"chatdir:test", &unreadable_}};
+  std::vector<std::string> reported_;
+  const std::vector<std::string> expected_ = {"b: cannot open it"};
+};
+
+TEST_F(UnreadableSessionTest, IsReportedAndIndexedLaterIfItIsNotListed) {
+  unreadable_.listed = false;
+  EXPECT_EQ(search().size(), 2U);
+  EXPECT_EQ(reported_, expected_);
+  EXPECT_EQ(search().size(), 2U);
+  EXPECT_EQ(reported_, expected_) << "each time";
+  unreadable_.listed = true;
+  EXPECT_EQ(search().size(), 3U);
+  EXPECT_TRUE(reported_.empty());
+}
+
+TEST_F(UnreadableSessionTest, IsReportedAndIndexedLaterIfItCannotBeRead) {
+  for (const Code code : {Code::io, Code::corrupt}) {
+    unreadable_.failure = code;
+    unreadable_.readable = false;
+    EXPECT_EQ(search().size(), 2U);
+    EXPECT_EQ(reported_, expected_);
+    unreadable_.readable = true;
+    EXPECT_EQ(search().size(), 3U);
+    EXPECT_TRUE(reported_.empty());
+    add("b", {user("more")});
+    index_ = nullptr;
+    std::filesystem::remove_all(file().parent_path());
+    index_ = must(
+        SearchIndex::open(file(), {.on_progress = {}, .on_damage = [this](const Damage& damage) {
+                                     reported_.push_back(cat(damage.where, ": ", damage.reason));
+                                   }}));
+  }
+}
+
+TEST_F(UnreadableSessionTest, IsReportedIfItWasIndexedBefore) {
+  EXPECT_EQ(search().size(), 3U);
+  unreadable_.failure = Code::corrupt;
+  unreadable_.readable = false;
+  EXPECT_EQ(search().size(), 2U);
+  EXPECT_EQ(reported_, expected_);
+  unreadable_.readable = true;
+  EXPECT_EQ(search().size(), 3U);
+}
+
 TEST_F(SearchFileTest, AFullDiskLeavesTheIndexUnchanged) {
   const test::TemporaryFolder folder;
   const test::SmallDisk disk(folder.path(), "size=4m");

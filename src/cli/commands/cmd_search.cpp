@@ -86,13 +86,18 @@ class SearchMessages final : public Command {
     if (sources_.empty()) {
       return print(context, {});
     }
-    REPRISE_ASSIGN(const auto index, open_search_index(context));
+    REPRISE_ASSIGN(const auto index, open_search_index(context, [&](const Damage& part) {
+                     warn_of_unsearched(context, part);
+                   }));
     update_index(context, *index);
     auto page = index->search(sources_, query);
     if (!page && after_ && page.error().code == Code::invalid_argument) {
       return context.console().usage_error(bad_cursor(*after_));
     }
     REPRISE_TRY(page);
+    for (const Damage& part : page->damage) {
+      warn_of_unsearched(context, part);
+    }
     return print(context, *page);
   }
 
@@ -178,6 +183,11 @@ class SearchMessages final : public Command {
     sources_.push_back({std::move(url), source});
     source_names_.emplace_back();
     return {};
+  }
+
+  void warn_of_unsearched(Context& context, const Damage& part) {
+    context.console().warn(cat("not searched: ", part.where, ": ", part.reason));
+    is_incomplete_ = true;
   }
 
   // Updates the index. If that fails, searches what is indexed.

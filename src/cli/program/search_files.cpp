@@ -94,7 +94,8 @@ std::filesystem::path search_index_file(const Context& context) {
   return context.config().state_folder() / "search.db";
 }
 
-Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context) {
+Result<std::unique_ptr<SearchIndex>> open_search_index(
+    Context& context, std::function<void(const Damage&)> on_damage) {
   REPRISE_TRY(context.config().check_home());
   const auto on_progress = [&context, is_noted = false](const Progress& progress) mutable {
     if (!is_noted && progress.total - progress.done >= kNotedMessages) {
@@ -104,7 +105,8 @@ Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context) {
     context.console().progress(progress);
     return Flow::proceed;
   };
-  auto index = SearchIndex::open(search_index_file(context), {.on_progress = on_progress});
+  auto index = SearchIndex::open(search_index_file(context),
+                                 {.on_progress = on_progress, .on_damage = std::move(on_damage)});
   constexpr std::array kElsewhereToo = {EMFILE, ENFILE, ENOMEM, EIO};
   if (!index && index.error().code == Code::io &&
       std::ranges::find(kElsewhereToo, index.error().os_errno) == kElsewhereToo.end()) {

@@ -12,7 +12,8 @@ namespace reprise::cli {
 std::filesystem::path search_index_file(const Context& context);
 
 // Reports progress while it is indexing.
-Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context);
+Result<std::unique_ptr<SearchIndex>> open_search_index(
+    Context& context, std::function<void(const Damage&)> on_damage = {});
 
 // Removes purged sessions of the store from the index, if there is one. If that fails, returns what
 // remains and why.

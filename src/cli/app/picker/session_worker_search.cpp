@@ -77,7 +77,10 @@ Result<std::vector<PickerRow>> SessionWorker::find_texts(const SearchTexts& requ
       }
       return has_jobs() || leaving_.stop_requested() ? Flow::stop : Flow::proceed;
     };
-    REPRISE_ASSIGN(search_, SearchIndex::open(search_index_file(parts_.context), {tell}));
+    const auto warn = [this](const Damage& part) {
+      announce(Announcement::Kind::warning, cat("not searched: ", part.where, ": ", part.reason));
+    };
+    REPRISE_ASSIGN(search_, SearchIndex::open(search_index_file(parts_.context), {tell, warn}));
   }
   const SearchSource sources[] = {{url, store}};
   // If indexing fails, searches what is indexed.
