@@ -7,6 +7,7 @@
 #include "base/json_view.h"
 #include "base/text.h"
 #include "source/file.h"
+#include "source/reuse_time.h"
 
 namespace reprise::source {
 namespace {
@@ -61,12 +62,13 @@ class ExportTool final : public Tool {
   std::string state_of(const SessionId& /*id*/) override { return state(); }
 
  private:
-  std::string state() const {
-    std::string states = state_text(location_);
-    for (const Download::Part& part : download_ ? download_->parts() : no_parts_) {
-      states += state_text(part.file);
+  const std::string& state() {
+    if (reuse_.is_over()) {
+      const auto start = ReuseTime::Clock::now();
+      seen_state_ = download_ ? download_->state() : state_text(location_);
+      reuse_.begin(start);
     }
-    return states;
+    return seen_state_;
   }
 
   // Indexes the files again if they have changed, or if that failed.
@@ -76,53 +78,60 @@ class ExportTool final : public Tool {
     }
     is_indexed_ = false;
     REPRISE_ASSIGN(download_, Download::open(location_, form_.is_part));
+    reuse_ = {};
     state_ = state();
     index_.clear();
     report_ = {};
+    for (const Damage& refused : download_->refused()) {
+      add_damage(report_, refused);
+    }
     has_lines_.clear();
     for (std::size_t part = 0; part < download_->parts().size(); ++part) {
-      REPRISE_TRY(index(part));
+      has_lines_.push_back(false);
+      if (auto indexed = index(part); !indexed) {
+        REPRISE_TRY(report_damage(report_, download_->parts()[part].file.native(),
+                                  std::move(indexed).error()));
+      }
     }
     is_indexed_ = true;
     return {};
   }
 
   Result<> index(std::size_t number) {
-    const Download::Part& part = download_->parts()[number];
-    REPRISE_ASSIGN(const std::string beginning,
-                   read_range(part.fd.get(), 0, kFormBytes, part.file));
-    has_lines_.push_back(is_of_lines(form_, beginning));
+    const std::filesystem::path& file = download_->parts()[number].file;
+    REPRISE_ASSIGN(const int fd, download_->open_part(number));
+    REPRISE_ASSIGN(const std::string beginning, read_range(fd, 0, kFormBytes, file));
+    has_lines_.back() = is_of_lines(form_, beginning);
     if (has_lines_.back()) {
-      return form_.lines.each(part.fd.get(), {part.file}, report_, [&](const LinesElement& lines) {
+      return form_.lines.each(fd, {file}, report_, [&](const LinesElement& lines) {
         add(lines.text, {number, lines.at, lines.bytes});
       });
     }
-    return for_each_element(part.fd.get(), part.file, form_.member, report_,
-                            [&](const Element& element) {
-                              add(std::make_shared<const std::string>(element.json.raw()),
-                                  {number, element.at, element.bytes()});
-                              return Flow::proceed;
-                            });
+    return for_each_element(fd, file, form_.member, report_, [&](const Element& element) {
+      add(std::make_shared<const std::string>(element.json.raw()),
+          {number, element.at, element.bytes()});
+      return Flow::proceed;
+    });
   }
 
   Result<std::shared_ptr<const std::string>> text_at(const Position& position) {
-    const Download::Part& part = download_->parts()[position.part];
+    const std::filesystem::path& file = download_->parts()[position.part].file;
+    REPRISE_ASSIGN(const int fd, download_->open_part(position.part));
     std::shared_ptr<const std::string> text;
     if (has_lines_[position.part]) {
       ReadReport known;  // reported when the file was indexed
-      const FilePart lines{part.file, position.at, position.at + position.bytes};
-      REPRISE_TRY(form_.lines.each(part.fd.get(), lines, known, [&](const LinesElement& element) {
+      const FilePart lines{file, position.at, position.at + position.bytes};
+      REPRISE_TRY(form_.lines.each(fd, lines, known, [&](const LinesElement& element) {
         text = text ? text : element.text;
       }));
     } else {
       REPRISE_ASSIGN(std::string bytes,
-                     read_range(part.fd.get(), position.at,
-                                static_cast<std::size_t>(position.bytes), part.file));
+                     read_range(fd, position.at, static_cast<std::size_t>(position.bytes), file));
       text = std::make_shared<const std::string>(std::move(bytes));
     }
     return text && is_json_object(*text)
                ? Result<std::shared_ptr<const std::string>>(text)
-               : fail(Code::corrupt, cat(part.file.native(), " has changed while it was read"));
+               : fail(Code::conflict, cat(file.native(), " has changed while it was read"));
   }
 
   // Adds a conversation with this text.
@@ -143,9 +152,10 @@ class ExportTool final : public Tool {
 
   fs::path location_;
   const ExportForm& form_;
-  const std::vector<Download::Part> no_parts_;
   std::shared_ptr<const Download> download_;
-  std::string state_;
+  std::string state_;            // of what is indexed
+  std::string seen_state_;       // the last one
+  ReuseTime reuse_;              // of seen_state_: there may be many files
   bool is_indexed_ = false;      // in this state
   std::vector<bool> has_lines_;  // of each part
   std::map<SessionId, Conversation> index_;

@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -281,6 +283,56 @@ TEST_F(ChatgptTest, AZipIsReadWithItsImages) {
   EXPECT_EQ(sessions(), Lines{"c1 Talk c1 (1)"});
   EXPECT_EQ(transcript("c1"), Lines{"user: [image/webp data:image/webp;base64,UklGRjEyMzRXRUJQN]"});
   EXPECT_EQ(must(source_kind_of((location() / "export.zip").native()))->name, "chatgpt");
+}
+
+TEST_F(ChatgptTest, PartsOfAZipThatAreRefusedAreReported) {
+  const auto json = [](std::string_view id) {
+    std::string text = cat("[", conversation(id, "u1", {say("u1", "", "user", "x")}), "]");
+    std::ranges::replace(text, '\'', '"');
+    return text;
+  };
+  append("export.zip",
+         zip_of({{.name = "conversations-1.json", .data = json("c1")},
+                 {.name = "conversations-2.json", .data = json("c2"), .flags = 0x0801},
+                 {.name = "conversations-3.json", .data = "[]", .claimed_size = 1'000'000},
+                 {.name = "../conversations-4.json", .data = json("c4")},
+                 {.name = "locked.webp", .data = "x", .flags = 0x0801}}));
+  open("chatgpt", "export.zip");
+  EXPECT_EQ(sessions(), Lines{"c1 Talk c1 (1)"});
+  Lines refused;
+  for (const Damage& damage : must(source().list({})).damage) {
+    refused.push_back(damage.where.substr(damage.where.rfind("export.zip/")));
+  }
+  std::ranges::sort(refused);
+  EXPECT_EQ(refused, (Lines{"export.zip/../conversations-4.json", "export.zip/conversations-2.json",
+                            "export.zip/conversations-3.json"}));
+}
+
+// More than a process may have open.
+TEST_F(ChatgptTest, ManyPartsNeedFewDescriptors) {
+  constexpr int kParts = 150;
+  constexpr rlim_t kOpenMax = 100;
+  std::vector<ZipEntryBytes> parts;
+  for (int i = 0; i < kParts; ++i) {
+    std::string text =
+        cat("[", conversation(cat("c", i), "u1", {say("u1", "", "user", cat("x", i))}), "]");
+    std::ranges::replace(text, '\'', '"');
+    parts.push_back({.name = cat("conversations-", i, ".json"), .data = text});
+    append(cat("unpacked/", parts.back().name), text);
+  }
+  append("export.zip", zip_of(parts));
+  struct rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const struct rlimit few = {.rlim_cur = kOpenMax, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  for (const std::string_view place : {"export.zip", "unpacked"}) {
+    open("chatgpt", place);
+    EXPECT_EQ(must(source().list({.limit = kPageMax})).sessions.size(), std::size_t{kParts});
+    EXPECT_EQ(transcript("c0"), Lines{"user: x0"});
+    EXPECT_EQ(transcript(cat("c", kParts - 1)), Lines{cat("user: x", kParts - 1)});
+    EXPECT_TRUE(must(source().list({})).damage.empty());
+  }
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST_F(ChatgptTest, ItsFolderAndFileAreRecognised) {

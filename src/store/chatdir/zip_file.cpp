@@ -402,21 +402,32 @@ Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
   return entries;
 }
 
-Result<std::vector<ZipReader::Entry>> ZipReader::files() const {
-  const zip_int64_t count = std::min(state_->zip.count(state_->archive, 0), kEntriesMax);
-  std::vector<Entry> entries;
-  for (zip_int64_t i = 0; i < count; ++i) {
+ZipReader::Files ZipReader::files() const {
+  const zip_int64_t count = state_->zip.count(state_->archive, 0);
+  Files files;
+  if (count > kEntriesMax) {
+    files.refused.push_back({"", cat("has more than ", kEntriesMax, " entries")});
+  }
+  for (zip_int64_t i = 0; i < std::min(count, kEntriesMax); ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
     zip_stat_t entry{};
     if (!state_->stat(index, entry)) {
+      files.refused.push_back({"", cat("entry ", i, " cannot be read")});
       continue;
     }
     auto name = state_->name_of_file(index, entry.name);
-    if (name && !name->ends_with('/') && state_->check(entry, entry.name)) {
-      entries.push_back({index, *std::move(name), static_cast<std::int64_t>(entry.size)});
+    if (name && name->ends_with('/')) {
+      continue;
+    }
+    const auto checked = name ? state_->check(entry, entry.name)
+                              : Result<>(std::unexpected(std::move(name).error()));
+    if (checked) {
+      files.entries.push_back({index, *std::move(name), static_cast<std::int64_t>(entry.size)});
+    } else {
+      files.refused.push_back({entry.name, checked.error().message});
     }
   }
-  return entries;
+  return files;
 }
 
 Result<> ZipReader::read(const Entry& entry,

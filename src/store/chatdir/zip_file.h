@@ -71,9 +71,17 @@ class ZipReader {
   // kEntriesMax.
   Result<std::vector<Entry>> entries() const;
 
-  // Only the files, for reading without unpacking: unsafe entries are omitted, and the total size
-  // is not limited.
-  Result<std::vector<Entry>> files() const;
+  // Only the files, for reading without unpacking; the total size is not limited. Entries that are
+  // unsafe or cannot be read are `refused`.
+  struct Refused {
+    std::string name;  // "" if unknown
+    std::string reason;
+  };
+  struct Files {
+    std::vector<Entry> entries;
+    std::vector<Refused> refused;
+  };
+  Files files() const;
 
   // Passes the entry's bytes to `sink` in pieces; corrupt if they do not match the zip's directory.
   Result<> read(const Entry& entry, const std::function<Result<>(std::string_view)>& sink) const;
