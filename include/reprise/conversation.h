@@ -37,7 +37,10 @@ struct ConversationOptions {
   std::optional<std::string> system = std::nullopt;  // overrides the session's prompt
   std::optional<double> temperature = std::nullopt;
   std::optional<std::int64_t> max_tokens = std::nullopt;
-  RequestOptions request = {};                      // of each request except for titles
+  RequestOptions request = {};  // of each request except for titles
+  // Names of options (and "temperature", "max_tokens") given for this very run: if the server
+  // rejects one, that is the error, and the request is not sent without it.
+  std::vector<std::string> given = {};
   std::optional<TokenCount> budget = std::nullopt;  // of the history; unlimited when absent
   const ToolRegistry* tools = nullptr;
   Approver approver = {};

@@ -27,18 +27,15 @@ struct ToolSpec {
 
 // The messages of a request, pulled one by one so that a long history is never completely in
 // memory. They are already acceptable to the provider: the engine's request view has paired the
-// tool calls, left out other providers' reasoning and applied the budget. Roles are user and
-// assistant only; tool results are in user messages; roles alternate. An assistant message names
-// this provider if all reasoning in it is the provider's own, and is incomplete if it was
-// interrupted.
+// tool calls, left out others' reasoning and applied the budget. Roles are user and assistant only;
+// tool results are in user messages; roles alternate. An assistant message names this provider, and
+// is incomplete if it was interrupted.
 class RequestMessages {
  public:
   virtual ~RequestMessages() = default;
   virtual Result<std::optional<Message>> next() = 0;  // nullopt at the end
   virtual Result<> rewind() = 0;                      // a retry restarts from the first
   virtual std::int64_t bytes_estimate() const = 0;    // of all text; large requests are streamed
-  // Whether there were images or documents among the messages since the last rewind().
-  virtual bool has_images() const { return false; }
 };
 
 // Options for the answer. Unset options are not sent: the provider's defaults apply. An option that
@@ -60,6 +57,35 @@ struct RequestOptions {
   friend bool operator==(const RequestOptions&, const RequestOptions&) = default;
 };
 
+// How a request is written if a server rejects the usual form. All false: the usual one. The
+// engine's view of the messages does the first half, the provider the second.
+struct RequestForm {
+  bool prompt_in_question = false;  // the system prompt is the head of the first question
+  bool omits_opaque = false;        // reasoning, blocks of the server's own tools, unknown members
+  bool omits_media = false;         // images and documents of earlier turns
+  bool answers_results = false;     // an answer stands between tool results and a question
+  bool strict_ids = false;          // all call ids have nine letters and digits
+  bool single_calls = false;        // parallel calls one after another
+  bool tools_as_text = false;       // earlier calls and their results are text
+
+  bool fills_reasoning = false;   // every answer with calls has reasoning, if need be an empty one
+  bool fills_signatures = false;  // every call has a signature, if need be a placeholder
+  bool omits_parameters = false;  // options that were not given for this turn
+  bool short_answers = false;     // the default limit of an answer is small
+  friend bool operator==(const RequestForm&, const RequestForm&) = default;
+};
+
+// What a refusal tells about a request, so that it can be changed and sent again.
+struct Refusal {
+  RequestForm hint = {};        // the changes that its words ask for, if any
+  bool is_length = false;       // it is about the size of the request
+  bool has_parameters = false;  // the request had options that can be left out
+  // "A > B" in a refusal about length: the size of the request and the limit, in the server's
+  // units.
+  std::int64_t size = 0;
+  std::int64_t limit = 0;
+};
+
 struct Request {
   std::string model = {};
   std::string system = {};  // "" for none
@@ -75,7 +101,14 @@ struct Request {
   std::string conversation = {};  // an id shared by the requests of a conversation; "" for none
   // The next request starts with the same messages, so caching is worthwhile.
   bool grows = true;
+  RequestForm form = {};
+  // Names of options, and "temperature" and "max_tokens", that the user gave for this very turn:
+  // they are never left out.
+  std::vector<std::string> given = {};
   RequestMessages& messages;
+  // Set by stream() when the server rejected the request for a reason that another form, or less of
+  // it, may mend.
+  std::optional<Refusal> refusal = std::nullopt;
 };
 
 // Events of a streaming answer, in order. A block starts with its first event and ends when another
@@ -99,6 +132,11 @@ struct ToolInputDelta {
 struct RawBlock {
   RawJson json;  // a block that only this provider understands (encrypted reasoning, …)
 };
+// Members of the preceding call, or of a preceding text, that are unknown here: an object.
+struct BlockMembers {
+  RawJson json;
+  bool of_call = false;
+};
 struct ReplyStarted {
   std::string_view response_id;  // "" if the provider has none
   std::string_view model;
@@ -111,11 +149,12 @@ enum class StopReason : std::uint8_t {
   tool_use,
   max_tokens,
   refused,
-  other,
+  other,   // not known to be a good end: the answer is incomplete
   paused,  // the provider's own tools take long: repeat the request with this answer
 };
 struct ReplyEnded {
   StopReason reason;
+  std::string_view word = {};  // the server's, for `other` and for a `refused` without an answer
 };
 // Before the first token: the request is retried after a pause.
 struct Retrying {
@@ -134,8 +173,8 @@ struct ParameterLeftOut {
 // At the end: the answer repeated a key of its request, which was replaced by "***".
 struct KeyMasked {};
 using StreamEvent = std::variant<TextDelta, ThinkingDelta, ThinkingSignature, ToolUseBegin,
-                                 ToolInputDelta, RawBlock, ReplyStarted, UsageReport, ReplyEnded,
-                                 Retrying, ParameterLeftOut, KeyMasked>;
+                                 ToolInputDelta, RawBlock, BlockMembers, ReplyStarted, UsageReport,
+                                 ReplyEnded, Retrying, ParameterLeftOut, KeyMasked>;
 
 // Views in the event are valid during the call only. An exception of the sink ends the request and
 // propagates to the caller of stream().
@@ -181,10 +220,11 @@ class Provider {
   // are used only if the messages are not stored elsewhere (Request::store_response).
   virtual bool continues_responses() const { return stores_responses(); }
 
-  // Thinking blocks and raw blocks are sent back only to the provider they came from.
-  virtual bool accepts_thinking_from(std::string_view provider) const { return provider == name(); }
-  // Whether such a block is accepted only by the model that made it.
-  virtual bool is_bound_to_model(const Block& /*block*/) const { return false; }
+  // The server that answers. Opaque parts of an answer, such as signed thinking, are sent back only
+  // to the provider, server and model that made them.
+  virtual std::string_view host() const { return {}; }
+  // What this server is known to require.
+  virtual RequestForm usual_form() const { return {}; }
 };
 
 inline constexpr std::int64_t kAnswerBytesMax = 64 << 20;

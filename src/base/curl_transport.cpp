@@ -206,18 +206,6 @@ bool is_on_this_machine(std::string_view url) {
   return is_local_url(server_of(url));
 }
 
-// The variable from which libcurl takes the proxy for the URL; "" if none is set.
-std::string_view proxy_variable(std::string_view url) {
-  const bool is_http = ascii_lower(url).starts_with("http://");
-  for (const char* name : {is_http ? "http_proxy" : "https_proxy",
-                           is_http ? "http_proxy" : "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
-    if (!variable(name).empty()) {
-      return name;
-    }
-  }
-  return "";
-}
-
 Error refused_connection(const Transfer& transfer, const std::string& host) {
   long os_errno = 0;
   transfer.curl.easy_getinfo(transfer.easy, CURLINFO_OS_ERRNO, &os_errno);
@@ -260,8 +248,16 @@ Error error_of(const Transfer& transfer, CURLcode code) {
                   "): SSL_CERT_FILE can name the trusted certificates"),
               EPROTO};
     default:
-      return {Code::io, cat("the connection to ", host, " was lost (", reason, ")"), ECONNRESET};
+      break;
   }
+  constexpr long kProxyPassword = 407;
+  long connect_status = 0;
+  transfer.curl.easy_getinfo(transfer.easy, CURLINFO_HTTP_CONNECTCODE, &connect_status);
+  if (connect_status == kProxyPassword) {
+    return {Code::unauthorized, cat("the proxy requires a password (407); ",
+                                    proxy_password_advice(transfer.request.url))};
+  }
+  return {Code::io, cat("the connection to ", host, " was lost (", reason, ")"), ECONNRESET};
 }
 
 // Multi handles that are not in use. libcurl allows one thread at a time in such a handle, so
@@ -472,6 +468,24 @@ class CurlTransport final : public Transport {
 };
 
 }  // namespace
+
+std::string_view proxy_variable(std::string_view url) {
+  const bool is_http = ascii_lower(url).starts_with("http://");
+  for (const char* name : {is_http ? "http_proxy" : "https_proxy",
+                           is_http ? "http_proxy" : "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+    if (!variable(name).empty()) {
+      return name;
+    }
+  }
+  return "";
+}
+
+std::string proxy_password_advice(std::string_view url) {
+  const std::string_view known = proxy_variable(url);
+  const std::string_view other =
+      ascii_lower(url).starts_with("https:") ? "https_proxy" : "http_proxy";
+  return cat("set ", known.empty() ? other : known, " to http://USER:PASSWORD@PROXY");
+}
 
 std::unique_ptr<Transport> make_curl_transport() {
   return std::make_unique<CurlTransport>();

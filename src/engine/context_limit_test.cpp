@@ -109,7 +109,7 @@ TEST_F(SendLess, APdfThatIsLeftOutIsNamed) {
             "user: read (the PDF report.pdf that this model does not take) | assistant: done | "
             "user: and now");
   EXPECT_EQ(listener_.warnings.at(0),
-            "documents are not supported; trying again without the PDFs of the conversation");
+            "documents are not supported; accepted without the PDFs of earlier turns");
 }
 
 TEST_F(SendLess, AStillTooLongRequestIsAnErrorWithAdvice) {
@@ -160,7 +160,7 @@ TEST_F(SendLess, ImagesAreLeftOutWhenTheModelRefusesThem) {
             "user: and now");
   ASSERT_EQ(listener_.warnings.size(), 1U);
   EXPECT_EQ(listener_.warnings.at(0),
-            "image input is not supported; trying again without the images of the conversation");
+            "image input is not supported; accepted without the images of earlier turns");
 }
 
 TEST_F(SendLess, WithoutImagesNothingIsTriedAgain) {

@@ -1,9 +1,12 @@
 #include "engine/reply.h"
 
 #include <optional>
+#include <ranges>
 #include <type_traits>
 
 #include "base/json_scan.h"
+#include "base/json_view.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "reprise/provider.h"
@@ -64,6 +67,20 @@ void GrowingBlocks::raw(const RawJson& block) {
   blocks_.emplace_back(UnknownBlock{type_of(block), block});
 }
 
+void GrowingBlocks::members(const RawJson& json, bool of_call) {
+  for (Block& block : blocks_ | std::views::reverse) {
+    auto* const call = std::get_if<ToolUseBlock>(&block);
+    auto* const text = std::get_if<TextBlock>(&block);
+    if (of_call ? call != nullptr : text != nullptr) {
+      Extra& extra = of_call ? call->extra : text->extra;
+      JsonView(json.text()).each_member([&extra](std::string_view name, JsonView value) {
+        json::set_field(extra, name, json::take(value.raw()));
+      });
+      return;
+    }
+  }
+}
+
 std::vector<Block> GrowingBlocks::take(RawJson (*input_json)(std::string_view text)) {
   std::size_t call = 0;
   for (Block& block : blocks_) {
@@ -95,6 +112,8 @@ void grow(GrowingBlocks& blocks, const StreamEvent& event) {
           blocks.tool_input(piece.json);
         } else if constexpr (std::is_same_v<Kind, RawBlock>) {
           blocks.raw(piece.json);
+        } else if constexpr (std::is_same_v<Kind, BlockMembers>) {
+          blocks.members(piece.json, piece.of_call);
         }
       },
       event);
@@ -108,6 +127,7 @@ void Reply::on(const StreamEvent& event) {
     usage_ = report->usage;
   } else if (const auto* end = std::get_if<ReplyEnded>(&event); end != nullptr) {
     reason_ = end->reason;
+    word_ = utf8::sanitize(end->word);
   } else {
     grow(blocks_, event);
   }

@@ -23,6 +23,8 @@ class GrowingBlocks {
   void tool_use(std::string_view id, std::string_view name);
   void tool_input(std::string_view piece);
   void raw(const RawJson& block);
+  // Of the last call or text; without one they are dropped.
+  void members(const RawJson& json, bool of_call);
 
   bool empty() const { return blocks_.empty(); }
   // Takes the blocks for a message; the inputs are JSON.
@@ -48,6 +50,7 @@ class Reply {
   bool has_content() const { return !blocks_.empty(); }
   bool ended() const { return reason_.has_value(); }
   std::optional<StopReason> reason() const { return reason_; }
+  const std::string& word() const { return word_; }  // the server's for that reason
   // Returns blocks, model, response id and usage; the caller sets the other members. Clears the
   // reply.
   Message take_message();
@@ -58,6 +61,7 @@ class Reply {
   std::string model_;
   std::optional<Usage> usage_;
   std::optional<StopReason> reason_;
+  std::string word_;
 };
 
 // Appends `event` to the blocks if it has content.

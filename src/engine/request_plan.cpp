@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "engine/blobs.h"
+#include "engine/maker.h"
 #include "engine/message_of.h"
 #include "engine/record.h"
 #include "engine/request_view.h"
@@ -33,10 +34,14 @@ std::int64_t stored_count(const HistorySlice& slice) {
 struct Sample {
   std::int64_t bytes_estimate = 0;
   std::optional<std::string> prompt;  // the latest stored system message
+  std::optional<Time> question;       // when the last one was asked
+  std::optional<RequestForm> form;    // that the target accepted last
+  std::vector<Usage> usages;
 };
 
-// Estimates the total size from the newest messages, and looks for a prompt among them.
-Result<Sample> sample_history(const HistorySlice& slice) {
+// Estimates the total size from the newest messages, and looks for a prompt, the last question and
+// the last answer of the target among them.
+Result<Sample> sample_history(const HistorySlice& slice, const Maker& target) {
   Sample sample;
   std::int64_t stored = 0;
   std::int64_t stored_bytes = 0;
@@ -47,6 +52,16 @@ Result<Sample> sample_history(const HistorySlice& slice) {
     stored += position.in_memory ? 0 : 1;
     if (message.role == role::kSystem && !sample.prompt) {
       sample.prompt = plain_text(message);
+    }
+    if (message.usage) {
+      sample.usages.push_back(*message.usage);
+    }
+    if (is_question(message) && !sample.question) {
+      sample.question = message.created_at;
+    }
+    if (const auto maker = sample.form ? std::nullopt : maker_of(message);
+        maker && is_same(*maker, target)) {
+      sample.form = form_of(message);
     }
     return stored >= static_cast<std::int64_t>(kSampleMessages) || stored_bytes >= kSampleBytes
                ? Flow::stop
@@ -91,13 +106,19 @@ struct Continuation {
   std::vector<std::string> open_calls;
 };
 
-// Finds the last answer, if the provider still has it and all later messages can be sent to it.
+// Finds the last answer, if the provider still has it and all later messages can be sent to it. One
+// that was refused is not continued.
 // Takes time independent of the length of the record.
 Result<std::optional<Continuation>> find_continuation(const HistorySlice& slice,
                                                       const Provider& provider) {
   std::optional<Continuation> found;
   std::size_t newer = 0;
+  bool is_refused = false;  // the turn that is read
   const auto sink = [&](const Message& message, const HistoryPosition& position) {
+    is_refused = (is_refused || is_refused_answer(message)) && !is_question(message);
+    if (is_refused) {
+      return ++newer < kNewMessagesMax ? Flow::proceed : Flow::stop;
+    }
     if (message.role == role::kUser || message.role == role::kTool) {
       return ++newer < kNewMessagesMax ? Flow::proceed : Flow::stop;
     }
@@ -161,7 +182,7 @@ class Planner {
         options_(std::move(options)),
         plan_{.view = {.slice = options_.slice ? *options_.slice : record.slice()}} {
     plan_.view.slice.last = options_.last;
-    plan_.view.models = {options_.options.model};
+    plan_.view.target = maker_at(options_.provider, options_.options.model);
     plan_.grows = !options_.last;
     plan_.conversation = record.session().info.id.str();
   }
@@ -171,7 +192,7 @@ class Planner {
     if (!budget) {
       return {};
     }
-    REPRISE_ASSIGN(const Sample sample, sample_history(plan_.view.slice));
+    REPRISE_ASSIGN(const Sample sample, sample_history(plan_.view.slice, plan_.view.target));
     REPRISE_TRY(choose_prompt(sample));
     if (plan_.system.empty()) {
       return {};
@@ -186,14 +207,21 @@ class Planner {
     return {};
   }
 
-  Result<std::optional<TokenCount>> half() {
+  Result<std::optional<TokenCount>> part(double part) {
     REPRISE_TRY(begin_at_recorded_start());
     const HistorySlice& slice = plan_.view.slice;
     const TokenCount all{std::numeric_limits<std::int64_t>::max()};
     REPRISE_ASSIGN(const BudgetLimit sent, limit_to_budget(slice, budget().value_or(all)));
-    const TokenCount half{sent.tokens.value / 2};
-    REPRISE_ASSIGN(const BudgetLimit reduced, limit_to_budget(slice, half));
-    return reduced.start && reduced.tokens < sent.tokens ? std::optional(half) : std::nullopt;
+    // Large turns may leave nothing between a part and the last turn.
+    for (const double some : {part, 0.0}) {
+      const TokenCount tokens{
+          static_cast<std::int64_t>(static_cast<double>(sent.tokens.value) * some)};
+      REPRISE_ASSIGN(const BudgetLimit reduced, limit_to_budget(slice, tokens));
+      if (reduced.start && reduced.tokens < sent.tokens) {
+        return std::optional(tokens);
+      }
+    }
+    return std::optional<TokenCount>();
   }
 
   RequestPlan plan() {
@@ -219,9 +247,12 @@ class Planner {
   }
 
   Result<> build() {
-    REPRISE_ASSIGN(const Sample sample, sample_history(plan_.view.slice));
+    REPRISE_ASSIGN(Sample sample, sample_history(plan_.view.slice, plan_.view.target));
+    plan_.recent = std::move(sample.usages);
     plan_.view.bytes_estimate = sample.bytes_estimate;
+    plan_.view.question = sample.question;
     REPRISE_TRY(choose_prompt(sample));
+    choose_form(sample);
     // Messages that are stored nowhere else cannot be sent.
     plan_.store_response = record_.is_by_response();
     const bool by_id = options_.provider.continues_responses() ||
@@ -255,7 +286,7 @@ class Planner {
     REPRISE_TRY(slice.store->read(slice.session, range, sink));
     if (is_same) {
       slice.from = start->seq;
-      REPRISE_ASSIGN(const Sample sample, sample_history(slice));
+      REPRISE_ASSIGN(const Sample sample, sample_history(slice, plan_.view.target));
       plan_.view.bytes_estimate = sample.bytes_estimate;
       plan_.notes.push_back(cat("request: starts at message ", start->seq.value,
                                 ", because the model rejected a longer one"));
@@ -272,7 +303,19 @@ class Planner {
       REPRISE_ASSIGN(prompt, first_prompt(plan_.view.slice));
     }
     plan_.system = prompt.value_or("");
+    if (trimmed(plan_.system).empty()) {
+      plan_.system.clear();  // servers reject it
+    }
     return {};
+  }
+
+  void choose_form(const Sample& sample) {
+    const RequestForm usual = options_.provider.usual_form();
+    plan_.form = options_.form.value_or(sample.form.value_or(usual));
+    plan_.view.form = plan_.form;
+    if (plan_.form.prompt_in_question) {
+      plan_.view.prompt = std::exchange(plan_.system, {});
+    }
   }
 
   Result<bool> continue_from_response() {
@@ -348,8 +391,8 @@ RequestPlan plan_request(const Record& record, PlanOptions options) {
   return Planner(record, std::move(options)).plan();
 }
 
-std::optional<TokenCount> half_of_history(const Record& record, PlanOptions options) {
-  return Planner(record, std::move(options)).half().value_or(std::nullopt);
+std::optional<TokenCount> part_of_history(const Record& record, PlanOptions options, double part) {
+  return Planner(record, std::move(options)).part(part).value_or(std::nullopt);
 }
 
 Result<> check_prompt_fits(const Record& record, PlanOptions options) {
@@ -368,6 +411,8 @@ Request make_request(const ConversationOptions& options, RequestPlan& plan, Requ
           .options = options.request,
           .conversation = std::move(plan.conversation),
           .grows = plan.grows,
+          .form = plan.form,
+          .given = options.given,
           .messages = view};
 }
 

@@ -22,7 +22,6 @@ constexpr std::array<Text, kRequestRepairKinds> kTexts = {{
     {"block", " unknown to this provider omitted"},
     {"unfinished tool call", " of an interrupted answer omitted"},
     {"tool call", " without a result: sent with an error result"},
-    {"repeated tool call", " omitted"},
     {"tool result", " without a call omitted"},
     {"tool call", " given a valid id or name"},
     {"tool input", " wrapped in a JSON object"},
@@ -31,6 +30,7 @@ constexpr std::array<Text, kRequestRepairKinds> kTexts = {{
     {"answer", " without a question: a placeholder was inserted before it"},
     {"damaged message", " omitted"},
     {"question", " omitted because the request was refused"},
+    {"turn", " omitted because the model refused to answer"},
 }};
 
 }  // namespace

@@ -22,7 +22,6 @@ enum class RequestRepair : std::uint8_t {
   foreign_block,
   unfinished_call,  // of an interrupted answer
   unanswered_call,  // got an error result
-  repeated_call,    // the same id twice in one answer
   orphan_result,    // without its call, or a duplicate
   renamed_call,     // an id or a name that providers reject
   wrapped_input,    // not a JSON object
@@ -31,6 +30,7 @@ enum class RequestRepair : std::uint8_t {
   first_answer,  // an answer without a preceding question
   damaged_message,
   refused_question,  // asked again, or abandoned
+  refused_turn,      // the model refused to answer
 };
 inline constexpr std::size_t kRequestRepairKinds = 15;
 
@@ -55,19 +55,16 @@ struct OpenCall {
   std::optional<ToolResultBlock> result = std::nullopt;
 };
 
-// Indexed by id, since an answer may have many calls, and a message many results. `Less` compares
-// ids.
+// Indexed by id, since an answer may have many calls, and a message many results. Calls with one id
+// get their results in order. `Less` compares ids.
 template <class Less = std::less<>>
 class BasicOpenCalls {
  public:
   bool empty() const { return calls_.empty(); }
-  bool has(const std::string& id) const { return indexes_.contains(id); }
 
-  // Does nothing if there is a call with this id.
   void add(const std::string& id, std::string sent) {
-    if (indexes_.emplace(id, calls_.size()).second) {
-      calls_.push_back({id, std::move(sent)});
-    }
+    indexes_.emplace(id, calls_.size());  // after equal ones
+    calls_.push_back({id, std::move(sent)});
   }
 
   // Moves results out of a later message. A call is closed when it has its result, or when its id
@@ -93,8 +90,9 @@ class BasicOpenCalls {
  private:
   bool extract_result(Block& block) {
     auto* const result = std::get_if<ToolResultBlock>(&block);
-    const auto index = result != nullptr ? indexes_.find(result->tool_use_id) : indexes_.end();
-    if (index == indexes_.end()) {
+    const auto index =
+        result != nullptr ? indexes_.lower_bound(result->tool_use_id) : indexes_.end();
+    if (index == indexes_.end() || index->first != result->tool_use_id) {
       return false;
     }
     calls_[index->second].result = std::move(*result);
@@ -103,7 +101,7 @@ class BasicOpenCalls {
   }
 
   std::vector<OpenCall> calls_;
-  std::map<std::string, std::size_t, Less> indexes_;  // of the open ones
+  std::multimap<std::string, std::size_t, Less> indexes_;  // of the open ones
 };
 
 using OpenCalls = BasicOpenCalls<>;

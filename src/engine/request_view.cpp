@@ -1,8 +1,10 @@
 #include "engine/request_view.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 
+#include "base/json_view.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "engine/blobs.h"
@@ -17,7 +19,9 @@
 namespace reprise {
 namespace {
 
-constexpr std::size_t kCallIdBytesMax = 64;
+constexpr std::size_t kToolNameBytesMax = 64;
+constexpr std::size_t kMappedIdBytes = 9;
+constexpr std::string_view kStopped = "(the turn was stopped here, before an answer)";
 constexpr std::string_view kDidNotComplete = "the tool call did not complete";
 constexpr std::string_view kNoOutput = "(no output)";
 constexpr std::string_view kEarlierLeftOut = "(earlier messages are left out)";
@@ -30,12 +34,8 @@ bool is_word_byte(char c) {
   return is_ascii_alnum(c) || c == '_' || c == '-';
 }
 
-bool is_acceptable_word(std::string_view text) {
-  return !text.empty() && text.size() <= kCallIdBytesMax && std::ranges::all_of(text, is_word_byte);
-}
-
 std::string acceptable_word(std::string_view text, std::string_view default_word) {
-  std::string out(text.substr(0, kCallIdBytesMax));
+  std::string out(text.substr(0, kToolNameBytesMax));
   std::ranges::replace_if(out, [](char c) { return !is_word_byte(c); }, '_');
   return out.empty() ? std::string(default_word) : out;
 }
@@ -50,25 +50,61 @@ bool has_sendable_content(const std::vector<Block>& blocks) {
   });
 }
 
-// "a-model-20250929" and "a-model-latest" are aliases of "a-model".
-std::string_view without_version(std::string_view model) {
-  constexpr std::string_view kLatest = "-latest";
-  constexpr std::size_t kDate = 9;  // "-20250929"
-  if (model.ends_with(kLatest)) {
-    return model.substr(0, model.size() - kLatest.size());
-  }
-  if (model.size() <= kDate) {
-    return model;
-  }
-  const std::string_view tail = model.substr(model.size() - kDate);
-  const bool has_date = tail.starts_with('-') && std::ranges::all_of(tail.substr(1), [](char c) {
-                          return c >= '0' && c <= '9';
-                        });
-  return has_date ? model.substr(0, model.size() - kDate) : model;
-}
-
 std::string media_name(const ImageBlock& image) {
   return model::is_pdf(image) ? cat("the PDF ", model::file_name(image)) : "an image";
+}
+
+// Nine letters and digits: the strictest rule for call ids, which every server accepts.
+std::string nine_letters(std::uint64_t number) {
+  constexpr std::string_view kLetters =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  std::string out(kMappedIdBytes, '0');
+  for (char& letter : out) {
+    letter = kLetters[number % kLetters.size()];
+    number /= kLetters.size();
+  }
+  return out;
+}
+
+// FNV-1a: the same in every process.
+std::uint64_t stable_hash(std::initializer_list<std::string_view> texts) {
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  const auto add = [&hash](unsigned char byte) { hash = (hash ^ byte) * 0x100000001B3U; };
+  for (const std::string_view text : texts) {
+    std::ranges::for_each(text, add);
+    add(0);
+  }
+  return hash;
+}
+
+bool is_strict_id(std::string_view id) {
+  return id.size() == kMappedIdBytes && std::ranges::all_of(id, is_ascii_alnum);
+}
+
+// Kimi's newer models are trained on ids that they write themselves as "functions.NAME:N".
+bool names_functions(std::string_view model) {
+  std::string name = ascii_lower(model);
+  std::ranges::replace(name, '_', '-');
+  return name.contains("kimi-k2");
+}
+
+// The id of a call that the server makes and answers itself; "" for other blocks.
+std::string own_call_id(const Block& block) {
+  const auto* const raw = std::get_if<UnknownBlock>(&block);
+  const bool is_call =
+      raw != nullptr && (raw->type == "server_tool_use" || raw->type == "mcp_tool_use");
+  return is_call ? JsonView(raw->json.text())["id"].text() : "";
+}
+
+bool is_result_of(const Block& block, std::string_view id) {
+  const auto* const raw = std::get_if<UnknownBlock>(&block);
+  return raw != nullptr && JsonView(raw->json.text())["tool_use_id"].text() == id;
+}
+
+// In chat/completions these are members of the message, wherever they stand.
+bool is_member_block(const Block& block) {
+  const auto* const raw = std::get_if<UnknownBlock>(&block);
+  return raw != nullptr && (raw->type == "reasoning_details" || raw->type == "message_members");
 }
 
 void append(std::vector<Block>& to, std::vector<Block> blocks) {
@@ -100,10 +136,13 @@ Result<> RequestView::rewind() {
   reader_.rewind();
   repairs_ = {};
   pushed_back_.reset();
+  queue_.clear();
+  carried_results_.clear();
   open_calls_ = {};
   ids_.clear();
-  images_ = 0;
-  pdfs_ = 0;
+  names_.clear();
+  sent_ = {};
+  is_this_turn_ = false;
   first_ = true;
   seed_open_calls();
   return {};
@@ -116,13 +155,44 @@ RequestRepairs RequestView::repairs() const {
 }
 
 Result<std::optional<Message>> RequestView::next() {
-  Message out = message_of(role::kUser, results_of_open_calls());
+  if (queue_.empty()) {
+    auto message = next_message();
+    if (!message) {
+      return std::optional<Message>();
+    }
+    queue_.push_front(*std::move(message));
+  }
+  Message out = std::move(queue_.front());
+  queue_.pop_front();
+  if (out.role == role::kAssistant) {
+    out.provider = provider_.name();  // others' opaque parts have been left out
+  }
+  return std::optional<Message>(std::move(out));
+}
+
+std::optional<Message> RequestView::next_message() {
+  Message out =
+      message_of(role::kUser, carried_results_.empty() ? results_of_open_calls()
+                                                       : std::exchange(carried_results_, {}));
+  const bool has_results = !out.blocks.empty();
+  if (first_ && options_.form.prompt_in_question) {
+    add_text(out.blocks, options_.prompt);
+  }
+  const std::size_t head = out.blocks.size();
   while (auto piece = pushed_back_ ? std::exchange(pushed_back_, std::nullopt) : next_piece()) {
-    if (first_ && piece->assistant && out.blocks.empty()) {
+    if (first_ && piece->assistant && !has_results && out.blocks.size() == head) {
       repairs_.count(RequestRepair::first_answer);
       pushed_back_ = std::move(piece);
       add_text(out.blocks, std::string(kEarlierLeftOut));
       break;
+    }
+    if (has_results && !piece->assistant && out.role == role::kUser) {
+      ++sent_.questions_after_results;
+      if (options_.form.answers_results) {
+        queue_.push_back(message_of(role::kAssistant, {TextBlock{std::string(kStopped), {}}}));
+        pushed_back_ = std::move(piece);
+        break;
+      }
     }
     if (out.blocks.empty()) {
       out.role = piece->assistant ? role::kAssistant : role::kUser;
@@ -138,13 +208,63 @@ Result<std::optional<Message>> RequestView::next() {
     }
   }
   if (out.blocks.empty()) {
-    return std::optional<Message>();
+    return std::nullopt;
   }
   first_ = false;
-  if (out.role == role::kAssistant) {
-    out.provider = provider_.name();  // other providers' thinking has been left out
+  if (out.role != role::kAssistant) {
+    return out;
   }
-  return std::optional<Message>(std::move(out));
+  end_answer(out);
+  const auto calls = tool_calls(out).size();
+  sent_.parallel_calls += calls > 1 ? 1 : 0;
+  if (calls > 1 && options_.form.single_calls) {
+    queue_one_by_one(std::move(out));
+    out = std::move(queue_.front());
+    queue_.pop_front();
+  }
+  return out;
+}
+
+// Nothing opaque ends an answer; a call of the server's own tool has its result, unless the answer
+// is to be continued.
+void RequestView::end_answer(Message& answer) {
+  std::vector<Block>& blocks = answer.blocks;
+  if (pushed_back_ || reader_.peek(0) != nullptr) {
+    std::erase_if(blocks, [&](const Block& block) {
+      const std::string id = own_call_id(block);
+      const bool is_open = !id.empty() && std::ranges::none_of(blocks, [&id](const Block& other) {
+        return is_result_of(other, id);
+      });
+      if (is_open) {
+        repairs_.count(RequestRepair::unanswered_call);
+      }
+      return is_open;
+    });
+  }
+  while (!blocks.empty() && is_reasoning(blocks.back()) && !is_member_block(blocks.back())) {
+    blocks.pop_back();
+  }
+  if (!has_sendable_content(blocks)) {
+    add_text(blocks, std::string(kStopped));
+  }
+}
+
+// Each call in an answer of its own, directly followed by its result.
+void RequestView::queue_one_by_one(Message answer) {
+  std::vector<Block> results = results_of_open_calls();
+  auto result = results.begin();
+  Message next = message_of(role::kAssistant, {});
+  next.state = answer.state;
+  for (Block& block : answer.blocks) {
+    const bool is_call = std::holds_alternative<ToolUseBlock>(block);
+    if (is_call && !tool_calls(next).empty() && result != results.end()) {
+      queue_.push_back(std::exchange(next, message_of(role::kAssistant, {})));
+      queue_.push_back(message_of(role::kUser, {std::move(*result++)}));
+    }
+    next.blocks.push_back(std::move(block));
+  }
+  queue_.push_back(std::move(next));
+  carried_results_.assign(std::move_iterator(result), std::move_iterator(results.end()));
 }
 
 // The next message with content that a provider accepts.
@@ -163,6 +283,12 @@ std::optional<RequestView::Piece> RequestView::next_piece() {
       repairs_.count(RequestRepair::refused_question);
       continue;
     }
+    if (omits_refused_turn(*message)) {
+      repairs_.count(RequestRepair::refused_turn);
+      continue;
+    }
+    is_this_turn_ = is_this_turn_ || (is_question(*message) && options_.question &&
+                                      message->created_at == *options_.question);
     Piece piece =
         assistant ? assistant_piece(*std::move(message)) : user_piece(*std::move(message));
     if (has_sendable_content(piece.blocks)) {
@@ -178,8 +304,30 @@ bool RequestView::is_omitted(const Message& message) {
   return next != nullptr && is_abandoned(message, *next, options_.slice.refused);
 }
 
+// Skips the rest of a turn that the model refused, if another question follows it.
+bool RequestView::omits_refused_turn(const Message& question) {
+  if (!is_plain_question(question)) {
+    return false;
+  }
+  std::size_t messages = 0;
+  bool is_refused = false;
+  const Message* next = reader_.peek(0);
+  for (; next != nullptr && !is_question(*next); next = reader_.peek(++messages)) {
+    is_refused = is_refused_answer(*next) || (is_refused && next->role != role::kAssistant);
+  }
+  if (next == nullptr || !is_refused) {
+    return false;
+  }
+  for (; messages > 0; --messages) {
+    reader_.take();
+  }
+  return true;
+}
+
 RequestView::Piece RequestView::assistant_piece(Message message) {
   Piece piece{.assistant = true};
+  const auto maker = maker_of(message);
+  const Source from{message, maker && is_same(*maker, options_.target)};
   const bool is_complete = message.state == MessageState::complete;
   piece.incomplete = !is_complete;
   for (Block& block : message.blocks) {
@@ -187,7 +335,7 @@ RequestView::Piece RequestView::assistant_piece(Message message) {
       add_text(piece.blocks, std::move(text->text));
     } else if (auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
       if (is_complete) {
-        add_call(piece, *call);
+        add_call(piece, *call, from);
       } else {
         repairs_.count(RequestRepair::unfinished_call);
       }
@@ -196,7 +344,7 @@ RequestView::Piece RequestView::assistant_piece(Message message) {
     } else if (std::holds_alternative<ImageBlock>(block)) {
       repairs_.count(RequestRepair::unusable_image);  // no provider accepts one in an answer
     } else if (is_complete) {
-      add_thinking(piece, std::move(block), message);
+      add_opaque(piece, std::move(block), from);
     }
   }
   return piece;
@@ -209,7 +357,12 @@ RequestView::Piece RequestView::user_piece(Message message) {
       add_text(piece.blocks, std::move(text->text));
     } else if (auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
       add_image(piece, std::move(*image));
-    } else if (std::holds_alternative<ToolResultBlock>(block)) {
+    } else if (auto* result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
+      if (const auto call = names_.find(result->tool_use_id); call != names_.end()) {
+        read_result(*result);
+        add_text(piece.blocks, cat("(result of ", call->second, ": ", result->text, ")"));
+        continue;
+      }
       repairs_.count(RequestRepair::orphan_result);  // results with a call have been removed before
     } else {
       repairs_.count(RequestRepair::foreign_block);
@@ -218,16 +371,15 @@ RequestView::Piece RequestView::user_piece(Message message) {
   return piece;
 }
 
-bool RequestView::accepts(const Block& block, const Message& from) const {
-  const auto is_its_model = [&from](const std::string& model) {
-    return without_version(model) == without_version(from.model);
-  };
-  return !from.provider.empty() && provider_.accepts_thinking_from(from.provider) &&
-         (!provider_.is_bound_to_model(block) ||
-          std::ranges::any_of(options_.models, is_its_model));
+bool RequestView::accepts(const Block& block, const Source& from) const {
+  const auto* const thinking = std::get_if<ThinkingBlock>(&block);
+  if (options_.form.fills_reasoning && thinking != nullptr && !thinking->text.empty()) {
+    return from.message.provider == provider_.name();
+  }
+  return from.is_own && !options_.form.omits_opaque;
 }
 
-void RequestView::add_thinking(Piece& piece, Block block, const Message& from) {
+void RequestView::add_opaque(Piece& piece, Block block, const Source& from) {
   const bool raw = std::holds_alternative<UnknownBlock>(block);
   if (!accepts(block, from)) {
     repairs_.count(raw ? RequestRepair::foreign_block : RequestRepair::foreign_thinking);
@@ -239,40 +391,60 @@ void RequestView::add_thinking(Piece& piece, Block block, const Message& from) {
     }
     thinking->extra.clear();
   }
+  ++sent_.opaque;
   piece.blocks.push_back(std::move(block));
 }
 
-void RequestView::add_call(Piece& piece, const ToolUseBlock& call) {
-  if (piece.calls.has(call.id)) {
-    repairs_.count(RequestRepair::repeated_call);
-    return;
-  }
-  const std::string sent = acceptable_id(call.id);
-  if (sent != call.id || !is_acceptable_word(call.name)) {
-    repairs_.count(RequestRepair::renamed_call);
-  }
+void RequestView::add_call(Piece& piece, const ToolUseBlock& call, const Source& from) {
+  const std::string name = acceptable_word(call.name, "unnamed");
   RawJson input = input_object(call.input);
   if (input != call.input && !call.input.is_null()) {
     repairs_.count(RequestRepair::wrapped_input);
   }
+  ++sent_.calls;
+  if (options_.form.tools_as_text) {
+    names_[call.id] = name;
+    add_text(piece.blocks, cat("(called ", name, " with ", input.text(), ")"));
+    return;
+  }
+  const std::string sent = sent_id(call, from);
+  if (sent != call.id || name != call.name) {
+    repairs_.count(RequestRepair::renamed_call);
+  }
+  sent_.loose_ids += is_strict_id(sent) ? 0 : 1;
   piece.calls.add(call.id, sent);
+  const bool keeps_members = from.is_own && !options_.form.omits_opaque && !call.extra.empty();
+  sent_.opaque += keeps_members ? 1 : 0;
   piece.blocks.emplace_back(
-      ToolUseBlock{sent, acceptable_word(call.name, "unnamed"), std::move(input), {}});
+      ToolUseBlock{sent, name, std::move(input), keeps_members ? call.extra : Extra()});
 }
 
-// Some models restart the numbering of calls in each answer; providers require distinct ids.
-std::string RequestView::acceptable_id(const std::string& id) {
-  std::string sent = acceptable_word(id, "call");
-  for (std::size_t i = ids_.size(); !ids_.insert(std::hash<std::string>{}(sent)).second; ++i) {
-    const std::string tail = cat("_", i);
-    sent = cat(acceptable_word(id, "call").substr(0, kCallIdBytesMax - tail.size()), tail);
+std::string RequestView::sent_id(const ToolUseBlock& call, const Source& from) {
+  if (from.is_own && !options_.form.strict_ids && !call.id.empty()) {
+    return call.id;
   }
-  return sent;
+  if (names_functions(options_.target.model) && !options_.form.strict_ids) {
+    return cat("functions.", acceptable_word(call.name, "unnamed"), ":", sent_.calls - 1);
+  }
+  return mapped_id(call.id, from.message);
+}
+
+// Some models restart the numbering of calls in each answer, so the answer's time is part of it.
+std::string RequestView::mapped_id(std::string_view id, const Message& from) {
+  const std::string time = format_time(from.created_at);
+  for (int times = 0;; ++times) {
+    std::string mapped = nine_letters(stable_hash({id, time, cat(times)}));
+    if (ids_.insert(std::hash<std::string>{}(mapped)).second) {
+      return mapped;
+    }
+  }
 }
 
 void RequestView::add_image(Piece& piece, ImageBlock image) {
-  ++(model::is_pdf(image) ? pdfs_ : images_);
-  if (options_.omits_images) {
+  if (!is_this_turn_) {
+    ++(model::is_pdf(image) ? sent_.pdfs : sent_.images);
+  }
+  if (options_.form.omits_media && !is_this_turn_) {
     add_text(piece.blocks, cat("(", media_name(image), " that this model does not take)"));
     return;
   }
@@ -320,7 +492,7 @@ std::vector<Block> RequestView::results_of_open_calls() {
   return results;
 }
 
-ToolResultBlock RequestView::acceptable_result(ToolResultBlock result, const std::string& id) {
+void RequestView::read_result(ToolResultBlock& result) {
   if (result.blob) {
     if (auto bytes = read_blob(options_.slice.store, *result.blob, kResultBytesMax); bytes) {
       result.text = utf8::sanitize(*bytes);
@@ -331,6 +503,10 @@ ToolResultBlock RequestView::acceptable_result(ToolResultBlock result, const std
   if (result.text.size() > kResultBytesMax) {
     result.text = text_prefix(result.text, kResultBytesMax);
   }
+}
+
+ToolResultBlock RequestView::acceptable_result(ToolResultBlock result, const std::string& id) {
+  read_result(result);
   if (is_blank(result.text)) {
     result.text = kNoOutput;
   }

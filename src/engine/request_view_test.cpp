@@ -47,7 +47,10 @@ class RequestViewTest : public testing::Test {
     return {.store = store_.get(), .session = session_.info.id, .to = head_};
   }
   Viewed view(std::vector<std::string> open_calls = {}) {
-    RequestView view(provider_, {.slice = slice(), .open_calls = std::move(open_calls)});
+    RequestView view(provider_, {.slice = slice(),
+                                 .open_calls = std::move(open_calls),
+                                 .target = maker_at(provider_, ""),
+                                 .form = form_});
     Viewed first = read_view(view);
     // A rewind after any number of messages restarts from the first.
     for (std::size_t read = 0; read <= first.messages.size(); ++read) {
@@ -72,6 +75,7 @@ class RequestViewTest : public testing::Test {
   std::unique_ptr<Store> store_ = open_memory_store();
   Session session_ = make_session("s1");
   FakeProvider provider_;
+  RequestForm form_;
   Seq head_{0};
 };
 
@@ -106,11 +110,66 @@ TEST_F(RequestViewTest, ResultsWithoutACallAndSecondOnesAreLeftOut) {
 }
 
 TEST_F(RequestViewTest, AnIdUsedAgainPairsWithItsOwnResult) {
-  EXPECT_EQ(spelled({user("a"), assistant({call_of("t1"), call_of("t1")}),
-                     assistant({call_of("t1")}), results({result_of("t1", "late")}), user("b")}),
-            "user: a | assistant: call t1{} | user: error t1=the tool call did not complete | "
-            "assistant: call t1_1{} | user: result t1_1=late b");
-  EXPECT_EQ(view().repairs.of(RequestRepair::repeated_call), 1);
+  EXPECT_EQ(
+      spelled({user("a"), assistant({call_of("t1")}), assistant({call_of("t2"), call_of("t1")}),
+               results({result_of("t1", "late")}), user("b")}),
+      "user: a | assistant: call t1{} | user: error t1=the tool call did not complete | "
+      "assistant: call t2{} call t1{} | user: error t2=the tool call did not complete "
+      "result t1=late b");
+}
+
+// The ids of the calls and of their results, in order.
+std::vector<std::string> sent_ids(const std::vector<Message>& messages) {
+  std::vector<std::string> ids;
+  for (const Message& message : messages) {
+    for (const Block& block : message.blocks) {
+      if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+        ids.push_back(call->id);
+      } else if (const auto* result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
+        ids.push_back(cat(result->text, "=", result->tool_use_id));
+      }
+    }
+  }
+  return ids;
+}
+
+TEST_F(RequestViewTest, CallsWithOneIdOfAnotherMakerAreDistinctAndPairedInOrder) {
+  record({user("a"), assistant({call_of("t1"), call_of("t1")}, "other"),
+          results({result_of("t1", "one"), result_of("t1", "two")}), user("b"),
+          assistant({call_of("t1")}, "other"), results({result_of("t1", "three")}), user("c")});
+  const auto ids = sent_ids(view().messages);
+  ASSERT_EQ(ids.size(), 6U);
+  EXPECT_EQ(ids[2], cat("one=", ids[0]));
+  EXPECT_EQ(ids[3], cat("two=", ids[1]));
+  EXPECT_EQ(ids[5], cat("three=", ids[4]));
+  EXPECT_EQ((std::set<std::string>{ids[0], ids[1], ids[4]}).size(), 3U);
+}
+
+TEST_F(RequestViewTest, IdsOfAnotherMakerHaveNineLettersAndDigitsThatStayTheSame) {
+  const std::vector<Message> turn = {
+      user("a"), assistant({call_of(std::string(83, 'x')), call_of("é|")}, "other"),
+      results({result_of("é|", "two")}), user("b")};
+  record(turn);
+  const auto ids = sent_ids(view().messages);
+  ASSERT_EQ(ids.size(), 4U);
+  for (const std::string& id : {ids[0], ids[1]}) {
+    EXPECT_EQ(id.size(), 9U);
+    EXPECT_TRUE(std::ranges::all_of(id, is_ascii_alnum)) << id;
+  }
+  EXPECT_EQ(ids[3], cat("two=", ids[1]));
+  record({assistant("more"), user("c")});
+  EXPECT_EQ(sent_ids(view().messages), ids);
+}
+
+TEST_F(RequestViewTest, KimiGetsIdsOfItsOwnForm) {
+  record({user("a"), assistant({call_of("x", "{}", "look"), call_of("y", "{}", "look")}, "other"),
+          user("b"), assistant({call_of("z", "{}", "find")}, "other"), user("c")});
+  RequestView view(provider_, {.slice = slice(), .target = maker_at(provider_, "kimi-k2-0905")});
+  const auto ids = sent_ids(read_view(view).messages);
+  ASSERT_EQ(ids.size(), 6U);
+  EXPECT_EQ(ids[0], "functions.look:0");
+  EXPECT_EQ(ids[1], "functions.look:1");
+  EXPECT_EQ(ids[4], "functions.find:2");
 }
 
 // A comparison that counts its calls.
@@ -130,7 +189,6 @@ TEST(OpenCallsTest, ManyCallsAreFoundInLogarithmicTime) {
   Message message = results({});
   CountingLess::count = 0;
   for (std::size_t i = 0; i < kCalls; ++i) {
-    ASSERT_FALSE(calls.has(cat("t", i)));
     calls.add(cat("t", i), cat("sent", i));
     message.blocks.emplace_back(result_of(cat("t", kCalls - i), cat("of t", kCalls - i)));
     message.blocks.emplace_back(text_of("between"));
@@ -160,33 +218,106 @@ TEST_F(RequestViewTest, ManyCallsOfOneAnswerHaveTheirResults) {
   EXPECT_EQ(viewed.repairs.of(RequestRepair::unanswered_call), 0);
 }
 
-TEST_F(RequestViewTest, IdsNamesAndInputsBecomeAcceptable) {
+TEST_F(RequestViewTest, NamesAndInputsBecomeAcceptable) {
   EXPECT_EQ(spelled({user("a"),
-                     assistant({call_of("", "null"), call_of("a b", "[1.0]", "file.patch"),
+                     assistant({call_of("b", "[1.0]", "file.patch"),
                                 call_of("c", R"("{\"broken\"")"), call_of("d", R"("{\"x\":1}")")}),
-                     results({result_of("a b", " "), result_of("")})}),
-            "user: a | assistant: call call{} call a_b{\"_raw\":[1.0]} "
+                     results({result_of("b", " ")})}),
+            "user: a | assistant: call b{\"_raw\":[1.0]} "
             "call c{\"_raw\":\"{\\\"broken\\\"\"} call d{\"x\":1} | "
-            "user: result call=ok result a_b=(no output) error c=the tool call did not complete "
+            "user: result b=(no output) error c=the tool call did not complete "
             "error d=the tool call did not complete");
 }
 
-TEST_F(RequestViewTest, ModelBoundBlocksAreSentToThatModelOnly) {
-  provider_.binds_thinking = true;
-  const auto by = [](std::string_view model) {
-    Message message = assistant({ThinkingBlock{std::string(model), "sig", {}}, text_of("x")});
-    message.model = model;
+TEST_F(RequestViewTest, OpaquePartsAreSentToTheirServerAndModelOnly) {
+  const auto by = [](const Maker& maker) {
+    Message message =
+        assistant({ThinkingBlock{maker.model, "sig", {}}, call_of("id", "{}"), text_of("x")});
+    std::get<ToolUseBlock>(message.blocks[1]).extra = {{"extra_content", *RawJson::parse("{}")}};
+    record_maker(message, maker, {});
     return message;
   };
-  record({user("a"), by("m-5-20250929"), user("b"), by("m-4-20250929"), user("c"), by("m-5-latest"),
-          user("d"), by("m-5"), user("e"), by("m-5-mini"), user("f"), by("")});
-  RequestView view(provider_, {.slice = slice(), .models = {"m-5"}});
-  const Viewed viewed = read_view(view);
-  EXPECT_EQ(spell(viewed.messages),
-            "user: a | assistant: (m-5-20250929) x | user: b | assistant: x | user: c | "
-            "assistant: (m-5-latest) x | user: d | assistant: (m-5) x | user: e | assistant: x | "
-            "user: f | assistant: x");
-  EXPECT_EQ(viewed.repairs.of(RequestRepair::foreign_thinking), 3);
+  provider_.server = "h";
+  record({user("a"), by({"fake", "h", "m-5-20250929"}), user("b"), by({"fake", "h", "m-4"}),
+          user("c"), by({"fake", "h", "m-5-latest"}), user("d"), by({"fake", "other", "m-5"}),
+          user("e"), by({"other", "h", "m-5"}), user("f")});
+  const auto sent = [this](const RequestForm& form) {
+    RequestView view(provider_,
+                     {.slice = slice(), .target = maker_at(provider_, "m-5"), .form = form});
+    std::vector<std::string> opaque;
+    for (const Message& message : read_view(view).messages) {
+      for (const Block& block : message.blocks) {
+        if (const auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
+          opaque.push_back(thinking->text);
+        } else if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+          opaque.push_back(call->extra.empty() ? "" : "members");
+          EXPECT_EQ(call->id == "id", !call->extra.empty() || form.omits_opaque) << call->id;
+        }
+      }
+    }
+    return opaque;
+  };
+  EXPECT_EQ(sent({}), (std::vector<std::string>{"m-5-20250929", "members", "", "m-5-latest",
+                                                "members", "", ""}));
+}
+
+TEST_F(RequestViewTest, WhatARefusalTaughtIsChanged) {
+  const ThinkingBlock thought{"hm", "sig", {}};
+  record({user("a"), assistant({thought, call_of("call-1"), call_of("call-2")}),
+          results({result_of("call-1", "one"), result_of("call-2", "two")}), user("b"),
+          assistant("c"), user("d")});
+  form_ = {.omits_opaque = true, .answers_results = true};
+  EXPECT_EQ(spell(view().messages),
+            "user: a | assistant: call call-1{} call call-2{} | user: result call-1=one result "
+            "call-2=two | assistant: (the turn was stopped here, before an answer) | user: b | "
+            "assistant: c | user: d");
+  form_ = {.omits_opaque = true, .single_calls = true};
+  EXPECT_EQ(spell(view().messages),
+            "user: a | assistant: call call-1{} | user: result call-1=one | assistant: call "
+            "call-2{} | user: result call-2=two b | assistant: c | user: d");
+  form_ = {.tools_as_text = true};
+  EXPECT_EQ(spell(view().messages),
+            "user: a | assistant: (hm) (called t with {}) (called t with {}) | user: (result of t: "
+            "one) (result of t: two) b | assistant: c | user: d");
+  form_ = {.strict_ids = true};
+  for (const std::string& id : sent_ids(view().messages)) {
+    EXPECT_EQ(id.substr(id.find('=') + 1).size(), 9U) << id;
+  }
+}
+
+TEST_F(RequestViewTest, ThePromptMayBeTheHeadOfTheFirstQuestion) {
+  record({user("a"), assistant("b"), user("c")});
+  RequestView view(provider_,
+                   {.slice = slice(), .form = {.prompt_in_question = true}, .prompt = "be brief"});
+  const auto spelled_once = spell(read_view(view).messages);
+  EXPECT_EQ(spelled_once, "user: be brief a | assistant: b | user: c");
+  EXPECT_TRUE(view.rewind());
+  EXPECT_EQ(spell(read_view(view).messages), spelled_once);
+}
+
+TEST_F(RequestViewTest, NothingOpaqueEndsAnAnswer) {
+  const ThinkingBlock thought{"hm", "sig", {}};
+  const UnknownBlock search{"server_tool_use",
+                            *RawJson::parse(R"({"type":"server_tool_use","id":"s1"})")};
+  const UnknownBlock found{"web_search_tool_result",
+                           *RawJson::parse(R"({"type":"w","tool_use_id":"s1"})")};
+  EXPECT_EQ(spelled({user("a"), assistant({text_of("b"), thought}), user("c"), assistant({search}),
+                     user("d"), assistant({search, found, text_of("e")}), user("f")}),
+            "user: a | assistant: b | user: c | assistant: (the turn was stopped here, before an "
+            "answer) | user: d | assistant: raw {\"type\":\"server_tool_use\",\"id\":\"s1\"} raw "
+            "{\"type\":\"w\",\"tool_use_id\":\"s1\"} e | user: f");
+}
+
+TEST_F(RequestViewTest, ATurnThatTheModelRefusedIsLeftOutOnceSomethingElseWasAsked) {
+  Message refused = assistant("I ca");
+  mark_refused(refused);
+  record({user("a"), assistant("b"), user("bad"), assistant({call_of("t1")}),
+          results({result_of("t1")}), refused, user("c"), assistant("I would rather not"),
+          user("d"), refused});
+  EXPECT_EQ(spell(view().messages),
+            "user: a | assistant: b | user: c | assistant: I would rather not | user: d | "
+            "assistant: I ca");
+  EXPECT_EQ(view().repairs.of(RequestRepair::refused_turn), 1);
 }
 
 TEST_F(RequestViewTest, ThinkingAndRawBlocksAreSentToTheirProviderOnly) {
@@ -329,7 +460,12 @@ TEST(RequestViewOfAnything, IsAcceptable) {
     std::mt19937 random(seed);
     auto messages = random_record(random);
     messages.push_back(user("the question"));
-    RequestView view(provider, {.slice = {.session = session.info.id, .memory = messages}});
+    const RequestForm form{.answers_results = seed % 2 == 0,
+                           .strict_ids = seed % 3 == 0,
+                           .single_calls = seed % 5 == 0,
+                           .tools_as_text = seed % 7 == 0};
+    RequestView view(provider,
+                     {.slice = {.session = session.info.id, .memory = messages}, .form = form});
     const auto viewed = read_view(view).messages;
     ASSERT_EQ(refusal_of(viewed, {}), "")
         << "seed " << seed << ": " << spell(messages) << "\n-> " << spell(viewed);

@@ -49,7 +49,6 @@ class ToolRoundTest : public testing::Test {
 
 // A proxy may report another model's name.
 TEST_F(ToolRoundTest, ThinkingIsSentWithItsCallIfTheModelHasAnotherName) {
-  provider_.binds_thinking = true;
   options_.model = "ours";
   provider_.add()
       .started("r1", "theirs")

@@ -5,12 +5,14 @@
 #include <type_traits>
 
 #include "base/text.h"
+#include "engine/maker.h"
 #include "engine/message_of.h"
 #include "engine/partial_saver.h"
 #include "engine/record.h"
 #include "engine/reply.h"
 #include "engine/request_plan.h"
 #include "engine/request_view.h"
+#include "engine/schema_check.h"
 
 namespace reprise {
 namespace {
@@ -57,19 +59,30 @@ std::vector<ToolUseBlock> calls_of(const Message& answer) {
   return calls;
 }
 
-bool is_reasoning(const Block& block) {
-  const auto* const unknown = std::get_if<UnknownBlock>(&block);
-  return std::holds_alternative<ThinkingBlock>(block) ||
-         (unknown != nullptr &&
-          (unknown->type.contains("reasoning") || unknown->type.contains("thinking")));
-}
-
 bool is_empty_answer(const Message& answer) {
   return answer.state == MessageState::complete &&
          std::ranges::all_of(answer.blocks, [](const Block& block) {
            const auto* const text = std::get_if<TextBlock>(&block);
            return text != nullptr ? trimmed(text->text).empty() : is_reasoning(block);
          });
+}
+
+// A schema that the server ignored. Nothing is wrong with the stored answer.
+std::optional<Error> schema_fault(const RawJson& schema, const Message& answer) {
+  if (schema.is_null() || answer.state != MessageState::complete || is_refused_answer(answer)) {
+    return std::nullopt;
+  }
+  const std::string why = schema_mismatch(plain_text(answer), schema);
+  return why.empty() ? std::nullopt
+                     : std::optional(Error{Code::invalid_argument,
+                                           cat("the answer does not match the schema: ", why)});
+}
+
+// An end that is not known to be a good one.
+std::unexpected<Error> cut_by_server(const Provider& provider, std::string_view word) {
+  const std::string_view host = provider.host().empty() ? provider.name() : provider.host();
+  return fail(Code::io, cat(host, " ended the answer early",
+                            word.empty() ? "" : cat(": its reason is '", word, "'")));
 }
 
 void record_event(TurnRecorder& recorder, const StreamEvent& event) {
@@ -142,6 +155,9 @@ Result<Outcome> Turn::run_rounds() {
     if (streamed && !reply.ended()) {
       streamed = fail(Code::io, "the provider ended the answer without marking it complete");
     }
+    if (streamed && reply.reason() == StopReason::other) {
+      streamed = cut_by_server(provider_, reply.word());
+    }
     if (!streamed && !reply.has_content()) {
       return end_without_reply(streamed.error());
     }
@@ -157,7 +173,7 @@ Result<Outcome> Turn::run_rounds() {
       return outcome(answer, streamed.error());
     }
     if (!has_next_round) {
-      return outcome(answer, std::nullopt);
+      return outcome(answer, schema_fault(options_.request.schema, answer));
     }
     if (continues_paused) {
       --round;  // rounds of the provider's own tools do not count
@@ -173,43 +189,58 @@ Result<Outcome> Turn::run_rounds() {
 }
 
 // Streams one reply. If the provider has dropped the conversation, or rejects continuing it, the
-// request is repeated with all messages.
+// request is repeated with all messages; if it rejects the request, in another form.
 Result<> Turn::request_reply(Reply& reply) {
   for (;;) {
     auto instruction = continue_instruction(start_);
     const bool by_response_id = std::exchange(by_response_id_, true) && !rejects_response_ids_ &&
-                                !budget_ && !omits_images_ && !instruction;
-    const PlanOptions plan_options{.options = options_,
-                                   .provider = provider_,
-                                   .by_response_id = by_response_id,
-                                   .last = std::move(instruction),
-                                   .budget = budget_};
+                                !budget_ && !ladder_.has_changed() && !instruction;
+    const PlanOptions plan_options{
+        .options = options_,
+        .provider = provider_,
+        .by_response_id = by_response_id,
+        .last = std::move(instruction),
+        .budget = budget_,
+        .form = has_form_ ? std::optional(ladder_.form()) : std::nullopt};
     RequestPlan plan = plan_request(record_, plan_options);
+    if (!std::exchange(has_form_, true)) {
+      ladder_.begin(plan.form);
+    }
     const bool continued = !plan.previous_response_id.empty();
     const auto reduced_start = plan.reduced_start;
     auto streamed = stream(std::move(plan), reply);
     if (streamed || reply.has_content()) {
+      if (const std::string line = ladder_.take_line(); streamed && !line.empty()) {
+        observer_.on_warning(line);
+      }
       if (reduced_start && streamed) {
         record_.record_request_start(*reduced_start);
         budget_.reset();
       }
       return streamed;
     }
-    if (reduce_request(streamed.error(), plan_options)) {
+    ladder_.on_refused(streamed.error());
+    if ((continued && stops_continuing(streamed.error())) ||
+        climb(streamed.error(), plan_options)) {
       continue;
     }
-    if (streamed.error().code == Code::too_long) {
-      return fail(Code::too_long, cat(streamed.error().message, kReduceAdvice));
-    }
-    if (!continued || !stops_continuing(streamed.error())) {
-      return streamed;
-    }
+    return std::unexpected(first_refusal(streamed.error()));
   }
+}
+
+// What is shown if nothing helped: the first refusal, unless something else failed in the end.
+Error Turn::first_refusal(Error last) const {
+  Error error = refusal_ && ladder_.first_refusal() ? *ladder_.first_refusal() : std::move(last);
+  if (error.code == Code::too_long) {
+    error.message += kReduceAdvice;
+  }
+  return error;
 }
 
 // Whether the request, which continued from a response id, is repeated without it.
 bool Turn::stops_continuing(const Error& refusal) {
-  if (refusal.code == Code::invalid_argument && record_.has_all_messages()) {
+  const bool is_form = refusal.code == Code::invalid_argument || (refusal_ && !refusal_->is_length);
+  if (is_form && record_.has_all_messages()) {
     rejects_response_ids_ = true;
     observer_.on_note(cat(refusal.message,
                           ": sending the whole conversation instead of continuing from the last "
@@ -229,39 +260,44 @@ bool Turn::stops_continuing(const Error& refusal) {
   return true;
 }
 
-// If the request is too long for the model, or the model rejects images, it is repeated once with
-// less. Messages stored by the provider are sent again, since only sent messages can be left out.
-bool Turn::reduce_request(const Error& refusal, const PlanOptions& plan_options) {
-  const bool has_messages = record_.has_all_messages();
-  if (refusal.code == Code::too_long && !budget_ && has_messages) {
-    budget_ = half_of_history(record_, plan_options);
-    if (budget_) {
-      observer_.on_warning(
-          cat("the request is too long for the model; trying again without the oldest turns, with "
-              "about ",
-              budget_->value, " tokens of history at most"));
-    }
-    return budget_.has_value();
+// Changes a rejected request, so that it is sent again: its form, and if that has been tried or it
+// is too long, the part of the history. Messages stored by the provider are sent again, since only
+// sent messages can be left out. False if there is nothing left to change.
+bool Turn::climb(const Error& refusal, const PlanOptions& plan_options) {
+  // A provider without details has told only what the code says.
+  if (!refusal_ && refusal.code == Code::too_long) {
+    refusal_ = Refusal{.is_length = true};
+  } else if (!refusal_ && refusal.code == Code::unsupported && sent_.images + sent_.pdfs > 0) {
+    refusal_ = Refusal{.hint = {.omits_media = true}};
   }
-  if (refusal.code == Code::unsupported && !omits_images_ && images_ + pdfs_ > 0 && has_messages) {
-    omits_images_ = true;
-    const std::string_view omitted = pdfs_ == 0     ? "images"
-                                     : images_ == 0 ? "PDFs"
-                                                    : "images and PDFs";
-    observer_.on_warning(
-        cat(refusal.message, "; trying again without the ", omitted, " of the conversation"));
-    return true;
+  if (!refusal_ || !record_.has_all_messages() || stop_.stop_requested()) {
+    return false;
   }
-  return false;
+  if (refusal_->is_length) {
+    return cut_history(plan_options) || ladder_.shorten_answers(*refusal_);
+  }
+  return ladder_.change_form(*refusal_, sent_) || cut_history(plan_options);
+}
+
+bool Turn::cut_history(const PlanOptions& plan_options) {
+  const auto part = ladder_.cut_history(*refusal_);
+  const auto budget = part ? part_of_history(record_, plan_options, *part) : std::nullopt;
+  if (budget) {
+    budget_ = budget;
+    ladder_.on_cut(*part == 0 ? "without the earlier turns"
+                              : cat("without the oldest turns, with about ", budget_->value,
+                                    " tokens of history at most"));
+  }
+  return budget.has_value();
 }
 
 Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   if (plan.fault) {
     record_.warn(cat("the stored history cannot be read: ", plan.fault->message));
   }
-  plan.view.omits_images = omits_images_;
-  plan.view.models.insert(plan.view.models.end(), models_.begin(), models_.end());
   RequestView view(provider_, std::move(plan.view));
+  const bool has_prompt = !plan.system.empty();
+  recent_ = std::move(plan.recent);
   Request request = make_request(options_, plan, view);
   PartialSaver saver(partials_of(record_.store()), record_.session().info.id, record_.answer(),
                      [this] { record_.on_refused(); });
@@ -277,8 +313,9 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
     on_event(event);
   };
   auto streamed = provider_.stream(request, sink, stop_);
-  images_ = view.images();
-  pdfs_ = view.pdfs();
+  sent_ = view.sent();
+  sent_.has_prompt = has_prompt;
+  refusal_ = request.refusal;
   if (const auto failure = saver.stop(); failure && !record_.check_lost()) {
     record_.warn(cat("the running answer is not being saved: ", failure->message));
   }
@@ -322,7 +359,11 @@ void Turn::abandon() {
 }
 
 void Turn::announce(std::optional<StopReason> reason, const Message& answer) {
-  if (reason == StopReason::refused) {
+  if (is_refused_answer(answer)) {
+    observer_.on_warning(
+        "the model refused to answer; later questions leave this turn out, and /rewind takes it "
+        "away");
+  } else if (reason == StopReason::refused) {
     observer_.on_warning("the model refused to answer");
   } else if (reason == StopReason::max_tokens) {
     observer_.on_warning("the answer reached the token limit and can be continued");

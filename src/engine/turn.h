@@ -5,6 +5,7 @@
 
 #include "engine/blobs.h"
 #include "engine/reply.h"
+#include "engine/request_ladder.h"
 #include "reprise/conversation.h"
 
 namespace reprise {
@@ -36,10 +37,13 @@ class Turn {
   void announce(std::optional<StopReason> reason, const Message& answer);
   Result<> request_reply(Reply& reply);
   Result<> stream(RequestPlan plan, Reply& reply);
-  bool reduce_request(const Error& refusal, const PlanOptions& plan_options);
+  bool climb(const Error& refusal, const PlanOptions& plan_options);
+  bool cut_history(const PlanOptions& plan_options);
   bool stops_continuing(const Error& refusal);
+  Error first_refusal(Error last) const;
   void on_event(const StreamEvent& event);
   Message finished(Reply& reply, bool interrupted);
+  void make_countable(Message& answer) const;
   Message joined_with_incomplete(Message answer);
   const Message& add_answer(bool has_next_round);
   const Message& store_answer(bool has_next_round);
@@ -59,13 +63,14 @@ class Turn {
   bool by_response_id_ = true;
   bool rejects_response_ids_ = false;  // a request by response id was rejected
   std::optional<TokenCount> budget_;   // set after the model has rejected a longer request
-  bool omits_images_ = false;          // set after the model has rejected images
-  std::int64_t images_ = 0;            // in the last request
-  std::int64_t pdfs_ = 0;              // likewise
-  std::vector<std::string> models_;    // under which the model has answered
-  std::optional<Reply> reply_;         // of this round; empty after its message was made
-  std::optional<Message> unstored_;    // the message made of it, until the record has it
-  std::optional<Message> answer_;      // the last one
+  RequestLadder ladder_;
+  bool has_form_ = false;            // the ladder has begun
+  SentParts sent_;                   // in the last request
+  std::vector<Usage> recent_;        // of the newest answers
+  std::optional<Refusal> refusal_;   // of the last request
+  std::optional<Reply> reply_;       // of this round; empty after its message was made
+  std::optional<Message> unstored_;  // the message made of it, until the record has it
+  std::optional<Message> answer_;    // the last one
 };
 
 inline constexpr std::size_t kToolsAtOnce = 8;

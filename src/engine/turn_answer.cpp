@@ -1,8 +1,10 @@
 // Makes messages, tool results and the outcome of a turn.
 
+#include <algorithm>
 #include <iterator>
 
 #include "base/text.h"
+#include "engine/maker.h"
 #include "engine/message_of.h"
 #include "engine/record.h"
 #include "engine/reply.h"
@@ -12,23 +14,40 @@ namespace reprise {
 
 Message Turn::finished(Reply& reply, bool interrupted) {
   const bool too_long = reply.reason() == StopReason::max_tokens;
+  const bool is_refused = reply.reason() == StopReason::refused && !reply.word().empty();
   Message answer = reply.take_message();
   answer.provider = provider_.name();
   answer.created_at = options_.clock.now();
   answer.state = interrupted || too_long ? MessageState::incomplete : MessageState::complete;
   if (answer.model.empty()) {
     answer.model = options_.model;
-  } else {
-    models_.push_back(answer.model);
   }
-  if (answer.usage) {
-    if (answer.usage->request_id.empty()) {  // so that it is counted once, however often stored
-      answer.usage->request_id = answer.response_id.empty()
-                                     ? make_operation_id(options_.clock, options_.entropy).str()
-                                     : answer.response_id;
-    }
+  record_maker(answer, maker_at(provider_, options_.model), ladder_.form());
+  if (is_refused) {
+    mark_refused(answer);
   }
+  make_countable(answer);
   return start_.incomplete.empty() ? answer : joined_with_incomplete(std::move(answer));
+}
+
+// Gives the usage an id, so that it is counted once, however often it is stored. Some servers use
+// one id for many answers: those are told apart by their usage.
+void Turn::make_countable(Message& answer) const {
+  if (!answer.usage) {
+    return;
+  }
+  Usage& usage = *answer.usage;
+  if (usage.request_id.empty()) {
+    usage.request_id = answer.response_id.empty()
+                           ? make_operation_id(options_.clock, options_.entropy).str()
+                           : answer.response_id;
+  }
+  const auto is_another = [&usage](const Usage& earlier) {
+    return earlier.request_id == usage.request_id && earlier != usage;
+  };
+  if (std::ranges::any_of(recent_, is_another)) {
+    usage.request_id += cat("/", make_operation_id(options_.clock, options_.entropy).str());
+  }
 }
 
 // Merges the incomplete pieces into one message: their text, then the new blocks. Unfinished tool
@@ -80,7 +99,7 @@ const Message& Turn::store_answer(bool has_next_round) {
   if (record_.check_lost()) {
     return answer;
   }
-  if (!has_next_round && answer.state == MessageState::complete) {
+  if (!has_next_round && answer.state == MessageState::complete && !is_refused_answer(answer)) {
     record_.add_response(answer);
   }
   if (recorder_ != nullptr) {

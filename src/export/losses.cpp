@@ -117,6 +117,11 @@ Result<> add_losses(Job& job, Parts parts) {
   return {};
 }
 
+// What Reprise itself notes for later requests means nothing elsewhere.
+bool is_users_field(const ExtraField& field) {
+  return field.name != "maker" && field.name != "refused";
+}
+
 void add_losses(Job& job, const Message& message, Parts parts) {
   add(job, parts, Part::system_messages,
       message.role != role::kUser && message.role != role::kAssistant &&
@@ -128,7 +133,7 @@ void add_losses(Job& job, const Message& message, Parts parts) {
   add(job, parts, Part::models, !message.model.empty());
   add(job, parts, Part::usage, message.usage.has_value());
   add(job, parts, Part::response_ids, !message.response_id.empty());
-  add(job, parts, Part::message_fields, !message.extra.empty());
+  add(job, parts, Part::message_fields, std::ranges::any_of(message.extra, is_users_field));
   for (const Block& block : message.blocks) {
     const BlockParts has = parts_of(block);
     if (has.kind != Part::message_fields) {

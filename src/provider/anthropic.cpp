@@ -84,12 +84,15 @@ class Blocks {
 
   void operator()(const ToolUseBlock& block) {
     array_.item();
-    json::ObjectWriter(out_)
-        .field("type", "tool_use")
+    json::ObjectWriter object(out_);
+    object.field("type", "tool_use")
         .field("id", block.id)
         .field("name", block.name)
-        .raw("input", object_input(block.input))
-        .close();
+        .raw("input", object_input(block.input));
+    for (const ExtraField& member : block.extra) {
+      object.raw(member.name, sendable(member.value));
+    }
+    object.close();
   }
 
   void operator()(const ToolResultBlock& block) {
@@ -220,13 +223,6 @@ class Anthropic final : public Codec {
     object.close();
   }
 
-  // The signature of a thinking block is valid for the model that made it; others reject it.
-  bool is_bound_to_model(const Block& block) const override {
-    const auto* const raw = std::get_if<UnknownBlock>(&block);
-    return raw != nullptr ? raw->type == "redacted_thinking"
-                          : std::holds_alternative<ThinkingBlock>(block);
-  }
-
   // A request whose history has calls must declare tools: the called ones are declared with
   // tool_choice none.
   std::string end_fields(const std::set<std::string>& called) const override {
@@ -246,8 +242,8 @@ class Anthropic final : public Codec {
     return out;
   }
 
-  void add_message(json::ArrayWriter& items, std::string& out,
-                   const Message& message) const override {
+  void add_message(json::ArrayWriter& items, std::string& out, const Message& message,
+                   const RequestForm& /*form*/) const override {
     add(items, out, message, false);
   }
 

@@ -1,9 +1,12 @@
 // Reads responses of Anthropic's Messages API.
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "base/json_scan.h"
 #include "base/json_view.h"
+#include "base/text.h"
 #include "provider/codec.h"
 #include "provider/refusal.h"
 #include "provider/request_parts.h"
@@ -12,24 +15,34 @@ namespace reprise::provider {
 namespace anthropic {
 namespace {
 
+// The ends that servers report. Anything else means that the answer was cut.
+struct End {
+  std::string_view word;
+  StopReason reason;
+};
+constexpr End kEnds[] = {
+    {"end_turn", StopReason::end},
+    {"stop_sequence", StopReason::end},
+    {"stop", StopReason::end},
+    {"compaction", StopReason::paused},
+    {"tool_use", StopReason::tool_use},
+    {"max_tokens", StopReason::max_tokens},
+    {"model_context_window_exceeded", StopReason::max_tokens},
+    {"length", StopReason::max_tokens},
+    {"pause_turn", StopReason::paused},
+    {"refusal", StopReason::refused},
+};
+
 StopReason reason_of(std::string_view stop, bool used_tools) {
-  if (stop == "tool_use") {
-    return StopReason::tool_use;
+  const auto* const end = std::ranges::find(kEnds, stop, &End::word);
+  if (end == std::end(kEnds)) {
+    return StopReason::other;
   }
-  if (stop == "max_tokens" || stop == "model_context_window_exceeded") {
-    return StopReason::max_tokens;
-  }
-  if (stop == "pause_turn") {
-    return StopReason::paused;
-  }
-  if (stop == "refusal") {
-    return StopReason::refused;
-  }
-  if (stop == "end_turn" || stop == "stop_sequence" || stop.empty()) {
-    return used_tools ? StopReason::tool_use : StopReason::end;
-  }
-  return StopReason::other;
+  return used_tools && end->reason == StopReason::end ? StopReason::tool_use : end->reason;
 }
+
+// What is read of a call; anything else is kept for the server that sent it.
+constexpr std::string_view kCallMembers[] = {"type", "id", "name", "input", "cache_control"};
 
 class AnthropicReader final : public ReplyReader {
  public:
@@ -78,15 +91,23 @@ class AnthropicReader final : public ReplyReader {
   bool done() const override { return done_; }
   std::int64_t bytes_buffered() const override {
     return static_cast<std::int64_t>(signature_.size() + input_.size() + raw_.size() +
-                                     raw_input_.size());
+                                     raw_input_.size() + citations_.size());
   }
 
   void finish(std::string_view request_id) override {
     out_.end_blocks();
+    if (!citations_.empty()) {
+      out_.text_members(cat(R"({"citations":[)", citations_, "]}"));
+    }
     usage_.request_id = request_id_of(out_.response_id(), request_id);
     usage_.input.value = uncached_ + usage_.cached.value + usage_.cache_written.value;
     out_.usage(usage_);
-    out_.ended(reason_of(stop_reason_, out_.used_tools()));
+    // A whole answer without a reason is complete: the protocol's end has arrived.
+    const std::string_view good = out_.is_whole() ? "end_turn" : "";
+    const StopReason reason =
+        reason_of(stop_reason_.empty() ? good : std::string_view(stop_reason_), out_.used_tools());
+    const bool has_word = reason == StopReason::other || reason == StopReason::refused;
+    out_.ended(reason, has_word ? std::string_view(stop_reason_) : std::string_view());
   }
 
  private:
@@ -101,7 +122,7 @@ class AnthropicReader final : public ReplyReader {
   void read_usage(JsonView usage) {
     const auto read = [usage](std::string_view name, std::int64_t& count) {
       if (const JsonView value = usage[name]; value) {
-        count = value.count();
+        count = token_count(value);
       }
     };
     read("input_tokens", uncached_);
@@ -109,7 +130,7 @@ class AnthropicReader final : public ReplyReader {
     read("cache_read_input_tokens", usage_.cached.value);
     read("cache_creation_input_tokens", usage_.cache_written.value);
     if (const JsonView details = usage["output_tokens_details"]; details) {
-      usage_.reasoning.value = details["thinking_tokens"].count();
+      usage_.reasoning.value = token_count(details["thinking_tokens"]);
     }
   }
 
@@ -126,6 +147,7 @@ class AnthropicReader final : public ReplyReader {
     if (type == "text") {
       kind_ = Kind::text;
       out_.text(block["text"].raw());
+      block["citations"].each([this](JsonView citation) { add_citation(citation); });
     } else if (type == "thinking") {
       kind_ = Kind::thinking;
       out_.thinking(block["thinking"].raw());
@@ -136,6 +158,9 @@ class AnthropicReader final : public ReplyReader {
       }
       kind_ = Kind::tool;
       out_.tool(index, block["id"].text(), block["name"].text());
+      if (const std::string members = unknown_members(block, kCallMembers); !members.empty()) {
+        out_.tool_members(index, members);
+      }
       input_ = block["input"].raw();
     } else {
       kind_ = Kind::raw;
@@ -151,6 +176,8 @@ class AnthropicReader final : public ReplyReader {
       out_.text(delta["text"].raw());
     } else if (type == "thinking_delta") {
       out_.thinking(delta["thinking"].raw());
+    } else if (type == "citations_delta") {
+      add_citation(delta["citation"]);
     } else if (type == "signature_delta") {
       signature_ += delta["signature"].text();
     } else if (type == "input_json_delta") {
@@ -159,6 +186,28 @@ class AnthropicReader final : public ReplyReader {
       } else {
         out_.tool_input(index, delta["partial_json"].raw());
       }
+    } else if (kind_ == Kind::raw) {
+      add_to_raw(delta);
+    }
+  }
+
+  // Other deltas bring members of the block: their texts grow.
+  void add_to_raw(JsonView delta) {
+    delta.each_member([this](std::string_view name, JsonView value) {
+      if (name == "type") {
+        return;
+      }
+      const JsonView before = JsonView(raw_)[name];
+      const bool grows = before.is(json::Kind::string) && value.is(json::Kind::string);
+      const std::string joined =
+          grows ? json::quoted(cat(before.text(), value.text())) : std::string(value.raw());
+      raw_ = merged_json(raw_, cat("{", json::quoted(name), ":", joined, "}"));
+    });
+  }
+
+  void add_citation(JsonView citation) {
+    if (citation) {
+      citations_ += cat(citations_.empty() ? "" : ",", citation.raw());
     }
   }
 
@@ -202,6 +251,7 @@ class AnthropicReader final : public ReplyReader {
   std::string input_;
   std::string raw_;
   std::string raw_input_;
+  std::string citations_;  // of all texts
   Usage usage_;
   std::int64_t uncached_ = 0;  // input tokens not from the cache
   std::string stop_reason_;

@@ -86,15 +86,32 @@ TEST(Anthropic, ReadsAWholeAnswer) {
                           R"(input: {"a": 1.0})", kUsageLine, "ended 1"));
 }
 
-TEST(Anthropic, BindsThinkingToItsModel) {
-  ProviderFixture bench(anthropic(), {});
-  const Provider& provider = bench.provider();
-  const auto raw = [](std::string_view type) {
-    return UnknownBlock{std::string(type), *RawJson::parse("{}")};
+TEST(Anthropic, KeepsCitationsAndWhatUnknownDeltasBring) {
+  const std::string body = kStart + block(0, R"({"type":"compaction","content":""})") +
+                           delta(0, R"({"type":"compaction_delta","content":"the sum"})") +
+                           delta(0, R"({"type":"compaction_delta","content":"mary"})") + stop(0) +
+                           block(1, R"({"type":"text","text":"","citations":[]})") +
+                           delta(1, R"({"type":"citations_delta","citation":{"url":"u"}})") +
+                           delta(1, R"({"type":"text_delta","text":"found"})") + stop(1) +
+                           end("end_turn");
+  EXPECT_THAT(
+      lines_in_all_chunkings(anthropic, body),
+      ElementsAre(kStarted, R"(raw: {"type":"compaction","content":"the summary"})", "text: found",
+                  R"(members: {"citations":[{"url":"u"}]})", kUsageLine, "ended 0"));
+}
+
+TEST(Anthropic, OnlyKnownEndsAreGood) {
+  const auto ending = [](std::string_view reason) {
+    ProviderFixture bench(
+        anthropic(),
+        {{.body = kStart + block(0, R"({"type":"text","text":"a"})") + stop(0) + end(reason)}});
+    EXPECT_TRUE(bench.ask()) << reason;
+    return bench.lines().back();
   };
-  EXPECT_TRUE(provider.is_bound_to_model(ThinkingBlock{"t", "s", {}}));
-  EXPECT_TRUE(provider.is_bound_to_model(raw("redacted_thinking")));
-  EXPECT_FALSE(provider.is_bound_to_model(raw("server_tool_use")));
+  EXPECT_EQ(ending("end_turn"), "ended 0");
+  EXPECT_EQ(ending("stop_sequence"), "ended 0");
+  EXPECT_EQ(ending("refusal"), "ended 3 refusal");
+  EXPECT_EQ(ending("error"), "ended 4 error");
 }
 
 TEST(Anthropic, KeepsBlocksItDoesNotKnow) {

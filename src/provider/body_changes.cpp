@@ -119,20 +119,6 @@ std::string named_parameter(JsonView answer) {
   return last;
 }
 
-// All parameters of the head, nested ones first: "reasoning.effort", "reasoning".
-std::vector<std::string> parameters_of(std::string_view head) {
-  std::vector<std::string> out;
-  for (const auto& [name, value] : members_of(head)) {
-    if (JsonView(value).is(json::Kind::object)) {
-      for (const auto& [inner, ignored] : members_of(value)) {
-        out.push_back(cat(name, ".", inner));
-      }
-    }
-    out.push_back(name);
-  }
-  return out;
-}
-
 // `named`: the parameter that the server names; if none, `reason` may mention it.
 bool is_rejected(std::string_view parameter, std::string_view named, std::string_view reason) {
   return named.empty() ? mentions(reason, parameter)
@@ -154,18 +140,34 @@ std::string rejected_parameter(const RejectedBody& refused, std::string_view rea
   return "";
 }
 
-// "max_tokens: 64000 > 8192, which is the maximum": 8192.
-std::optional<std::int64_t> named_maximum(std::string_view reason) {
-  const auto at = reason.find("max_tokens: ");
-  const auto more = reason.find(" > ", at == std::string_view::npos ? reason.size() : at);
+std::optional<std::int64_t> number_after(std::string_view text, std::string_view words) {
+  const auto at = text.find(words);
   std::int64_t number = 0;
-  if (more == std::string_view::npos) {
+  if (at == std::string_view::npos) {
     return std::nullopt;
   }
-  const std::string_view number_text = reason.substr(more + 3);
+  const std::string_view number_text = text.substr(at + words.size());
   const auto [end, code] =
       std::from_chars(number_text.data(), number_text.data() + number_text.size(), number);
   return code == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
+}
+
+// "max_tokens: 64000 > 8192, which is the maximum": 8192. "input length and `max_tokens` exceed
+// context limit: 100000 + 64000 > 131072": 31072, what the input leaves.
+std::optional<std::int64_t> named_maximum(std::string_view reason, std::int64_t limit) {
+  const auto at = reason.find(kOldLimit);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view rest = reason.substr(at);
+  const auto total = number_after(rest, cat(" + ", limit, " > "));
+  if (!total) {
+    return rest.starts_with("max_tokens: ") ? number_after(rest, " > ") : std::nullopt;
+  }
+  const auto colon = rest.rfind(": ", rest.find(cat(" + ", limit, " > ")));
+  const auto input =
+      colon == std::string_view::npos ? std::nullopt : number_after(rest.substr(colon), ": ");
+  return input && *input < *total ? std::optional(*total - *input) : std::nullopt;
 }
 
 // The object without its removed members; "" if none are left.
@@ -210,9 +212,62 @@ std::string changed_head(std::string_view head, const BodyChanges& changes) {
   return out;
 }
 
-bool names_parameter(std::string_view answer, std::string_view parameter) {
-  const std::string original = original_answer(answer);
-  return is_rejected(parameter, parameter_named_in(original), reason_in(original));
+std::vector<std::string> parameters_of(std::string_view head) {
+  std::vector<std::string> out;
+  for (const auto& [name, value] : members_of(head)) {
+    if (JsonView(value).is(json::Kind::object)) {
+      for (const auto& [inner, ignored] : members_of(value)) {
+        out.push_back(cat(name, ".", inner));
+      }
+    }
+    out.push_back(name);
+  }
+  return out;
+}
+
+// Whether leaving out `parameter` would leave out one that was given, or a part of it.
+bool holds_given(std::string_view parameter, const std::set<std::string, std::less<>>& given) {
+  return std::ranges::any_of(given, [parameter](const std::string& name) {
+    return name == parameter || name.starts_with(cat(parameter, ".")) ||
+           parameter.starts_with(cat(name, "."));
+  });
+}
+
+bool blames_given(const RejectedBody& rejected) {
+  const std::string answer = original_answer(rejected.answer);
+  RejectedBody refused = rejected;
+  refused.answer = answer;
+  const std::string parameter = rejected_parameter(refused, reason_in(answer));
+  return !parameter.empty() && holds_given(parameter, rejected.given);
+}
+
+std::set<std::string, std::less<>> droppable_parameters(
+    std::string_view head, const std::set<std::string, std::less<>>& given) {
+  constexpr std::string_view kStay[] = {"model",
+                                        "stream",
+                                        "store",
+                                        "max_tokens",
+                                        "max_completion_tokens",
+                                        "system",
+                                        "tools",
+                                        "instructions",
+                                        "response_format",
+                                        "max_output_tokens",
+                                        "tool_choice",
+                                        "stop",
+                                        "stop_sequences",
+                                        "text",
+                                        "previous_response_id"};
+  std::set<std::string, std::less<>> out;
+  for (const std::string& name : parameters_of(head)) {
+    const std::string_view root = std::string_view(name).substr(0, name.find('.'));
+    const bool stays = std::ranges::find(kStay, root) != std::end(kStay) ||
+                       name == "output_config" || name == "output_config.format";
+    if (!stays && !holds_given(name, given)) {
+      out.insert(name);
+    }
+  }
+  return out;
 }
 
 std::optional<RequestAdjustment> adjust(const BodyChanges& changes, const RejectedBody& rejected) {
@@ -225,8 +280,8 @@ std::optional<RequestAdjustment> adjust(const BodyChanges& changes, const Reject
   const std::string reason = reason_in(answer);
   RequestAdjustment adjustment{.changes = changes, .left_out = {}};
   if (refused.is_default_limit) {
-    const auto maximum = named_maximum(reason);
     const std::int64_t limit = JsonView(refused.head)[kOldLimit].count();
+    const auto maximum = named_maximum(reason, limit);
     if (maximum && *maximum < limit && changes.max_tokens != maximum) {
       adjustment.changes.max_tokens = maximum;
       return adjustment;
@@ -234,10 +289,11 @@ std::optional<RequestAdjustment> adjust(const BodyChanges& changes, const Reject
   }
   const std::string code =
       is_json_object(refused.answer) ? JsonView(refused.answer)["error"]["code"].text() : "";
-  if (!is_unsupported(ascii_lower(code), ascii_lower(reason))) {
+  const std::string parameter = rejected_parameter(refused, reason);
+  // Reprise itself asks for encrypted reasoning.
+  if (parameter != "include" && !is_unsupported(ascii_lower(code), ascii_lower(reason))) {
     return std::nullopt;
   }
-  const std::string parameter = rejected_parameter(refused, reason);
   if (parameter == kOldLimit || parameter == kNewLimit) {
     if (refused.is_default_limit || changes.is_limit_renamed) {
       return std::nullopt;
@@ -247,11 +303,12 @@ std::optional<RequestAdjustment> adjust(const BodyChanges& changes, const Reject
   }
   const std::string_view root = std::string_view(parameter).substr(0, parameter.find('.'));
   const bool is_format = parameter == "output_config" || parameter.ends_with(".format");
-  if (!is_optional(root) || is_format || changes.left_out.contains(parameter)) {
+  if (!is_optional(root) || is_format || changes.left_out.contains(parameter) ||
+      holds_given(parameter, refused.given)) {
     return std::nullopt;
   }
   adjustment.changes.left_out.insert(parameter);
-  adjustment.left_out = parameter;
+  adjustment.left_out = parameter == "include" ? "" : parameter;
   return adjustment;
 }
 

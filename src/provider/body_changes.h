@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace reprise::provider {
 
@@ -29,6 +30,7 @@ struct RejectedBody {
   std::string_view answer;
   bool is_default_limit =
       false;  // the default max_tokens, not the user's; the protocol requires one
+  std::set<std::string, std::less<>> given = {};  // parameters that may not be left out
 };
 
 // The changes to make in addition to `changes`, which the head already has; nullopt if the refusal
@@ -39,7 +41,15 @@ struct RequestAdjustment {
 };
 std::optional<RequestAdjustment> adjust(const BodyChanges& changes, const RejectedBody& rejected);
 
-// Whether the answer to a rejected request blames this parameter.
-bool names_parameter(std::string_view answer, std::string_view parameter);
+// Whether the refusal blames a parameter that was given for this turn: no other form helps.
+bool blames_given(const RejectedBody& rejected);
+
+// All parameters of the head that can be left out: neither given nor what is asked. Nested ones
+// ("reasoning.effort") where a part of the parameter must stay.
+std::set<std::string, std::less<>> droppable_parameters(
+    std::string_view head, const std::set<std::string, std::less<>>& given);
+
+// The parameters in an object, nested ones first: "reasoning.effort", "reasoning".
+std::vector<std::string> parameters_of(std::string_view head);
 
 }  // namespace reprise::provider

@@ -132,5 +132,14 @@ TEST(BodyChanges, TheDefaultLimitIsLoweredToTheModels) {
   EXPECT_FALSE(adjust({}, {kHead, 400, answer, false})) << "a person has asked for it";
 }
 
+TEST(BodyChanges, TheDefaultLimitIsLoweredToWhatTheInputLeaves) {
+  const std::string_view answer =
+      R"({"type":"error","error":{"type":"invalid_request_error","message":)"
+      R"("input length and `max_tokens` exceed context limit: 190000 + 9000 > 195000, decrease"}})";
+  const auto adjustment = adjust({}, {kHead, 400, answer, true});
+  ASSERT_TRUE(adjustment);
+  EXPECT_EQ(adjustment->changes.max_tokens, 5000);
+}
+
 }  // namespace
 }  // namespace reprise::provider

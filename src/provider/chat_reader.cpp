@@ -12,29 +12,61 @@ namespace reprise::provider {
 namespace openai_chat {
 namespace {
 
+// The ends that servers report, in lower case. Anything else means that the answer was cut.
+struct End {
+  std::string_view word;
+  StopReason reason;
+};
+constexpr End kEnds[] = {
+    {"stop", StopReason::end},
+    {"eos", StopReason::end},
+    {"eos_token", StopReason::end},
+    {"stop_sequence", StopReason::end},
+    {"stop_token", StopReason::end},
+    {"end_turn", StopReason::end},
+    {"complete", StopReason::end},
+    {"completed", StopReason::end},
+    {"done", StopReason::end},
+    {"end", StopReason::end},
+    {"finished", StopReason::end},
+    {"normal", StopReason::end},
+    {"tool_calls", StopReason::tool_use},
+    {"tool_call", StopReason::tool_use},
+    {"tool_use", StopReason::tool_use},
+    {"function_call", StopReason::tool_use},
+    {"length", StopReason::max_tokens},
+    {"max_tokens", StopReason::max_tokens},
+    {"max_output_tokens", StopReason::max_tokens},
+    {"content_filter", StopReason::refused},
+    {"content_filtered", StopReason::refused},
+    {"refusal", StopReason::refused},
+    {"safety", StopReason::refused},
+    {"sensitive", StopReason::refused},
+};
+
+// Some servers send "stop" after tool calls, too.
 StopReason reason_of(std::string_view finish, bool used_tools) {
-  if (finish == "length") {
-    return StopReason::max_tokens;
+  const auto* const end = std::ranges::find(kEnds, ascii_lower(finish), &End::word);
+  if (end == std::end(kEnds)) {
+    return StopReason::other;
   }
-  if (finish == "content_filter") {
-    return StopReason::refused;
-  }
-  // Some servers send "stop" after tool calls, too.
-  if (used_tools || finish == "tool_calls" || finish == "function_call") {
-    return StopReason::tool_use;
-  }
-  return finish == "stop" || finish.empty() ? StopReason::end : StopReason::other;
+  return used_tools && end->reason == StopReason::end ? StopReason::tool_use : end->reason;
 }
 
+// Some servers count the reasoning beside the completion, as their total shows.
 Usage usage_of(JsonView json) {
   Usage usage;
-  usage.input.value = json["prompt_tokens"].count();
-  usage.output.value = json["completion_tokens"].count();
-  usage.reasoning.value = json["completion_tokens_details"]["reasoning_tokens"].count();
-  usage.cached.value = json["prompt_tokens_details"]["cached_tokens"].count();
-  usage.cache_written.value = json["prompt_tokens_details"]["cache_write_tokens"].count();
+  usage.input.value = token_count(json["prompt_tokens"]);
+  usage.output.value = token_count(json["completion_tokens"]);
+  usage.reasoning.value = token_count(json["completion_tokens_details"]["reasoning_tokens"]);
+  const TokenCount with_reasoning = usage.output + usage.reasoning;
+  if (token_count(json["total_tokens"]) == (usage.input + with_reasoning).value) {
+    usage.output = with_reasoning;
+  }
+  usage.cached.value = token_count(json["prompt_tokens_details"]["cached_tokens"]);
+  usage.cache_written.value = token_count(json["prompt_tokens_details"]["cache_write_tokens"]);
   if (usage.cached.value == 0) {
-    usage.cached.value = json["prompt_cache_hit_tokens"].count();  // DeepSeek
+    usage.cached.value = token_count(json["prompt_cache_hit_tokens"]);  // DeepSeek
   }
   read_cost(json, usage);
   return usage;
@@ -62,7 +94,7 @@ class Details {
   std::int64_t bytes() const { return bytes_; }
 
   // "" if there are none.
-  std::string block(std::string_view host) const {
+  std::string block() const {
     if (details_.empty()) {
       return {};
     }
@@ -80,7 +112,7 @@ class Details {
     std::string out;
     json::ObjectWriter object(out);
     object.field("type", kReasoningDetails).raw(kReasoningDetails, list).close();
-    return with_host(out, host);
+    return out;
   }
 
  private:
@@ -114,6 +146,49 @@ class Details {
   std::int64_t bytes_ = 0;  // received, and some overhead
 };
 
+// Members of an answer beside those that are read, joined over its pieces: lists grow, everything
+// else is replaced.
+class Members {
+ public:
+  void add(std::string_view name, JsonView value) {
+    std::string& all = members_[std::string(name)];
+    bytes_ -= static_cast<std::int64_t>(all.size());
+    if (value.is(json::Kind::array) && all.starts_with('[') && all != value.raw()) {
+      all.back() = ',';
+      all += value.raw().substr(1);
+    } else {
+      all = value.raw();
+    }
+    bytes_ += static_cast<std::int64_t>(all.size() + kBlockBytes);
+  }
+  // The last value, since these lists are sent whole with each piece.
+  void replace(std::string_view name, JsonView value) {
+    if (has_elements(value)) {
+      members_[std::string(name)].clear();
+      add(name, value);
+    }
+  }
+  void write(json::ObjectWriter& object) const {
+    for (const auto& [name, value] : members_) {
+      object.raw(name, value);
+    }
+  }
+  bool empty() const { return members_.empty(); }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  std::map<std::string, std::string> members_;  // raw JSON
+  std::int64_t bytes_ = 0;
+};
+
+// What is read of a message and of a call; anything else is kept for the server that sent it.
+constexpr std::string_view kMessageMembers[] = {
+    "role",          "content",     "refusal",         "tool_calls",
+    "function_call", "annotations", kReasoningContent, kReasoning,
+    "name",          "prefix",      "tool_call_id",    kReasoningDetails,
+    "audio",         "images",      "parsed",          "provider_specific_fields"};
+constexpr std::string_view kCallMembers[] = {"index", "id", "type", "function"};
+
 class ChatReader final : public ReplyReader {
  public:
   ChatReader(ReplyWriter& out, std::string_view host) : out_(out), host_(host) {}
@@ -124,7 +199,7 @@ class ChatReader final : public ReplyReader {
       return {};
     }
     if (!is_json_object(data)) {
-      return fail(Code::io, "an event is not valid JSON");
+      return not_json(name, data);
     }
     return chunk(JsonView(data), name == "error");
   }
@@ -137,31 +212,64 @@ class ChatReader final : public ReplyReader {
 
   bool complete() const override { return done_ || finish_.has_value(); }
   bool done() const override { return done_; }
-  std::int64_t bytes_buffered() const override { return details_.bytes(); }
+  std::int64_t bytes_buffered() const override {
+    return details_.bytes() + members_.bytes() + sources_.bytes();
+  }
 
   void finish(std::string_view request_id) override {
     end_thinking();
-    if (const std::string block = details_.block(host_); !block.empty()) {
+    if (const std::string block = details_.block(); !block.empty()) {
       out_.raw_block(block);
     }
+    if (!members_.empty()) {
+      out_.raw_block(written(members_, kMessageMembersType));
+    }
     out_.end_blocks();
+    if (!sources_.empty()) {
+      out_.text_members(written(sources_, {}));
+    }
     if (usage_) {
       usage_->request_id = request_id_of(out_.response_id(), request_id);
       out_.usage(*usage_);
     }
-    const StopReason reason = reason_of(finish_.value_or(""), out_.used_tools());
-    out_.ended(refused_ && reason == StopReason::end ? StopReason::refused : reason);
+    end();
   }
 
  private:
+  static std::string written(const Members& members, std::string_view type) {
+    std::string out;
+    json::ObjectWriter object(out);
+    if (!type.empty()) {
+      object.field("type", type);
+    }
+    members.write(object);
+    object.close();
+    return out;
+  }
+
+  // An answer without a reason is complete if it is whole: the protocol's end has arrived.
+  void end() {
+    const std::string finish = finish_.value_or("");
+    if (finish.empty()) {
+      const StopReason good = out_.used_tools() ? StopReason::tool_use : StopReason::end;
+      const StopReason reason = out_.is_whole() ? good : StopReason::other;
+      out_.ended(refused_ && reason == StopReason::end ? StopReason::refused : reason);
+      return;
+    }
+    const StopReason reason = reason_of(finish, out_.used_tools());
+    const bool is_in_words = refused_ && reason == StopReason::end;
+    const bool has_word = reason == StopReason::other || reason == StopReason::refused;
+    out_.ended(is_in_words ? StopReason::refused : reason, has_word ? finish : "");
+  }
+
   // Reads a chunk of a stream or a whole response, which differ only in the name of the message.
   Result<> chunk(JsonView json, bool is_error) {
-    const auto [error, id, model, usage, choices] =
-        json.members({"error", "id", "model", "usage", "choices"});
+    const auto [error, id, model, usage, choices, citations, results] =
+        json.members({"error", "id", "model", "usage", "choices", "citations", "search_results"});
     if (error) {
       return std::unexpected(error_of_object(error));
     }
-    if (is_error) {
+    if (is_error || (!choices && !usage && is_error_text(json))) {
       return std::unexpected(error_of_object(json));
     }
     if (out_.response_id().empty() || out_.model().empty()) {
@@ -173,6 +281,8 @@ class ChatReader final : public ReplyReader {
     if (usage) {
       usage_ = usage_of(usage);
     }
+    sources_.replace("citations", citations);
+    sources_.replace("search_results", results);
     bool first = true;
     choices.each([&](JsonView choice) {
       if (std::exchange(first, false)) {  // only one was requested
@@ -201,9 +311,10 @@ class ChatReader final : public ReplyReader {
   }
 
   void read_message(JsonView message) {
-    const auto [reasoning_content, reasoning, details, content, refusal, tool_calls] =
-        message.members(
-            {kReasoningContent, kReasoning, kReasoningDetails, "content", "refusal", "tool_calls"});
+    const auto [reasoning_content, reasoning, details, content, refusal, tool_calls, annotations,
+                function_call] =
+        message.members({kReasoningContent, kReasoning, kReasoningDetails, "content", "refusal",
+                         "tool_calls", "annotations", "function_call"});
     const JsonView thinking = reasoning_content ? reasoning_content : reasoning;
     if (thinking.is(json::Kind::string) && thinking.raw() != R"("")") {
       thinking_in_ = reasoning_content ? kReasoningContent : kReasoning;
@@ -219,7 +330,19 @@ class ChatReader final : public ReplyReader {
       refused_ = true;
       out_.text(refusal.raw());
     }
+    if (has_elements(annotations)) {
+      sources_.add("annotations", annotations);
+    }
     tool_calls.each([this](JsonView call) { read_call(call); });
+    if (function_call) {  // the older form of a call
+      read_function(0, function_call);
+    }
+    message.each_member([this](std::string_view name, JsonView value) {
+      if (std::ranges::find(kMessageMembers, name) == std::end(kMessageMembers) &&
+          has_value(value)) {
+        members_.add(name, value);
+      }
+    });
   }
 
   void end_thinking() {
@@ -241,8 +364,15 @@ class ChatReader final : public ReplyReader {
   }
 
   void read_call(JsonView call) {
-    const JsonView function = call["function"];
     const std::int64_t key = key_of(call);
+    if (const std::string members = unknown_members(call, kCallMembers); !members.empty()) {
+      out_.tool_members(key, members);
+    }
+    read_function(key, call["function"]);
+  }
+
+  void read_function(std::int64_t key, JsonView function) {
+    out_.tool(key, "", function["name"].text());
     const JsonView arguments = function["arguments"];
     if (arguments.is(json::Kind::object)) {
       out_.tool_input_object(key, arguments.raw());
@@ -251,34 +381,40 @@ class ChatReader final : public ReplyReader {
     }
   }
 
-  // Calls have an index; some servers send none, or always 0 with distinct ids. A call without an
-  // id is assigned one, since its result must refer to it.
+  // Calls have an index; some servers send none, or always 0 with distinct ids.
   std::int64_t key_of(JsonView call) {
     const std::int64_t index = call["index"].count();
     const std::string id = call["id"].text();
     const std::string name = call["function"]["name"].text();
     const auto existing = calls_.find(index);
-    const bool is_new = existing == calls_.end() || (!id.empty() && id != existing->second.id);
-    const bool unnamed = id.empty() && !call["index"] && !name.empty();
-    if (!is_new && !unnamed) {
-      return existing->second.key;
+    const bool is_other = existing != calls_.end() && !id.empty() && !existing->second.id.empty() &&
+                          id != existing->second.id;
+    const bool is_unnumbered = id.empty() && !call["index"] && !name.empty() &&
+                               existing != calls_.end() && existing->second.is_named;
+    if (existing == calls_.end() || is_other || is_unnumbered) {
+      calls_.insert_or_assign(index, Call{next_key_++});
     }
-    const std::int64_t key = next_key_++;
-    const std::string used = id.empty() ? cat("call_", key) : id;
-    calls_.insert_or_assign(index, Call{key, used});
-    out_.tool(key, used, name);
-    return key;
+    Call& known = calls_.at(index);
+    known.is_named = known.is_named || !name.empty();
+    if (known.id.empty()) {
+      known.id = id;
+    }
+    out_.tool(known.key, id, "");
+    return known.key;
   }
 
   struct Call {
     std::int64_t key;
-    std::string id;
+    std::string id = {};
+    bool is_named = false;
   };
 
   ReplyWriter& out_;
   std::string host_;
   std::string_view thinking_in_;  // the field of the current thinking block
   Details details_;
+  Members members_;                     // of the message, to be sent back
+  Members sources_;                     // of the text
   std::map<std::int64_t, Call> calls_;  // by index: the last call that had it
   std::int64_t next_key_ = 0;
   std::optional<Usage> usage_;

@@ -50,12 +50,6 @@ class Codec {
   virtual bool stores_responses() const { return false; }
   virtual bool needs_max_tokens() const { return false; }  // every request must have it
   virtual bool continues_responses() const { return stores_responses(); }
-  virtual bool is_bound_to_model(const Block& /*block*/) const { return false; }
-  // Learns from a refusal: true if later requests omit what was rejected. Thread-safe.
-  virtual bool learn_from_refusal(const Request& /*request*/, int /*status*/,
-                                  std::string_view /*body*/) const {
-    return false;
-  }
 
   // The representation of the request's options, see request_options.h.
   virtual std::span<const OptionEncoding> option_encodings() const = 0;
@@ -71,12 +65,12 @@ class Codec {
   // that is a message is written by begin_messages().
   virtual void begin_messages(json::ArrayWriter& /*items*/, std::string& /*out*/,
                               const Request& /*request*/) const {}
-  virtual void add_message(json::ArrayWriter& items, std::string& out,
-                           const Message& message) const = 0;
+  virtual void add_message(json::ArrayWriter& items, std::string& out, const Message& message,
+                           const RequestForm& form) const = 0;
   // For the last message of the request.
   virtual void add_last_message(json::ArrayWriter& items, std::string& out, const Message& message,
-                                const Request& /*request*/) const {
-    add_message(items, out, message);
+                                const Request& request) const {
+    add_message(items, out, message, request.form);
   }
 
   virtual std::unique_ptr<ReplyReader> reader(ReplyWriter& out) const = 0;
@@ -87,18 +81,18 @@ std::unique_ptr<Codec> make_openai_responses(std::string_view base_url = {},
                                              std::optional<bool> store = std::nullopt);
 std::unique_ptr<Codec> make_anthropic();
 
-// `out` must outlive the reader. Items to be sent back to the same server are marked with `host`;
-// "" for no mark.
+// `out` must outlive the reader.
 std::unique_ptr<ReplyReader> make_anthropic_reader(ReplyWriter& out);
-std::unique_ptr<ReplyReader> make_responses_reader(ReplyWriter& out, std::string_view host);
+std::unique_ptr<ReplyReader> make_responses_reader(ReplyWriter& out);
 std::unique_ptr<ReplyReader> make_chat_reader(ReplyWriter& out, std::string_view host);
 
-// In chat/completions, reasoning is sent back to the server that it came from, in the same field.
-// The signature of a thinking block contains both; reasoning_details, which have no plain text, are
-// raw blocks.
+// In chat/completions, reasoning is sent back in the field that it came in, which is the signature
+// of a thinking block, with the server; reasoning_details, which have no plain text, and other
+// members of a message are raw blocks.
 std::string reasoning_signature(std::string_view field, std::string_view host);
 inline constexpr std::string_view kReasoningContent = "reasoning_content";  // most servers
 inline constexpr std::string_view kReasoning = "reasoning";                 // vLLM, OpenRouter
+inline constexpr std::string_view kMessageMembersType = "message_members";
 inline constexpr std::string_view kReasoningDetails = "reasoning_details";  // OpenRouter
 
 }  // namespace reprise::provider

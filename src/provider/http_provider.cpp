@@ -1,6 +1,7 @@
 #include "provider/http_provider.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <iterator>
 #include <map>
@@ -26,6 +27,22 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kSimilarModelsTimeout{2'000};
+constexpr int kBadRequest = 400;
+constexpr int kLengthRequired = 411;
+
+// What servers are known to require. Others are learned from refusals.
+struct KnownServer {
+  std::string_view host;
+  RequestForm form;
+};
+constexpr KnownServer kKnownServers[] = {
+    {"api.mistral.ai", {.answers_results = true}},
+};
+
+RequestForm known_form(std::string_view host) {
+  const auto* const known = std::ranges::find(kKnownServers, host, &KnownServer::host);
+  return known == std::end(kKnownServers) ? RequestForm() : known->form;
+}
 
 class NoMessages final : public RequestMessages {
  public:
@@ -38,7 +55,7 @@ class NoMessages final : public RequestMessages {
 struct Failure {
   Error error;
   bool retry = false;
-  bool immediate = false;  // without a pause, since the codec now omits what was rejected
+  bool immediate = false;  // without a pause, since what was rejected is different now
   std::optional<milliseconds> pause = std::nullopt;  // requested by the provider
   int status = 0;                                    // of a refusal, with its body
   std::string refusal = {};
@@ -53,18 +70,19 @@ class HttpProvider final : public Provider {
         options_(std::move(options)),
         secrets_(secrets_of(options_)),
         dependencies_(std::move(dependencies)),
+        host_(ascii_lower(http::host_of(options_.base_url))),
         is_default_host_(http::is_same_server(options_.base_url, kind.default_url)) {}
 
   std::string_view name() const override { return codec_->name(); }
   bool stores_responses() const override { return codec_->stores_responses(); }
-  bool is_bound_to_model(const Block& block) const override {
-    return codec_->is_bound_to_model(block);
-  }
+  std::string_view host() const override { return host_; }
+  RequestForm usual_form() const override { return known_form(host_); }
   bool continues_responses() const override { return codec_->continues_responses(); }
 
   Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override {
     choose_caching(request);
-    BodyChanges changes = known_changes(request.model);
+    request.refusal.reset();
+    BodyChanges changes = changes_for(request);
     for (int retry = 0;; ++retry) {
       const auto failure = attempt(request, changes, sink, stop);
       if (!failure) {
@@ -75,7 +93,8 @@ class HttpProvider final : public Provider {
         continue;
       }
       if (auto adjustment = adjustment_for(request, changes, *failure)) {
-        changes = save_changes(request.model, std::move(adjustment->changes));
+        save_changes(request.model, std::move(adjustment->changes));
+        changes = changes_for(request);
         if (!adjustment->left_out.empty()) {
           sink(ParameterLeftOut{adjustment->left_out, failure->error});
         }
@@ -86,6 +105,7 @@ class HttpProvider final : public Provider {
       const milliseconds pause =
           requested > milliseconds(0) ? requested : backoff(retry, dependencies_.entropy);
       if (!failure->retry || retry >= options_.retries_max || pause > kPauseMax) {
+        request.refusal = refusal_for(request, changes, *failure);
         return std::unexpected(is_model_unknown(failure->status, failure->refusal)
                                    ? with_similar_models(failure->error, request.model, stop)
                                    : failure->error);
@@ -114,7 +134,7 @@ class HttpProvider final : public Provider {
     choose_caching(request);
     http::Request sent = http_request(request, options_.api_key.empty() ? "" : "***");
     REPRISE_ASSIGN(sent.body, render_body(*codec_, request, masked_extra(options_.extra),
-                                          known_changes(request.model)));
+                                          changes_for(request)));
     return format_request(sent, options_);
   }
 
@@ -136,20 +156,43 @@ class HttpProvider final : public Provider {
             .secrets = secrets_,
             .key_variable = std::string(kind_.key_variable),
             .key_advice = options_.key_advice,
-            .continued = !request.previous_response_id.empty(),
-            .has_images = request.messages.has_images()};
+            .continued = !request.previous_response_id.empty()};
   }
 
-  BodyChanges known_changes(const std::string& model) {
-    const std::scoped_lock lock(changes_mutex_);
-    const auto found = changes_.find(model);
-    return found == changes_.end() ? BodyChanges() : found->second;
-  }
-
-  BodyChanges save_changes(const std::string& model, BodyChanges changes) {
-    const std::scoped_lock lock(changes_mutex_);
-    changes_[model] = changes;
+  // What this model has rejected before, and what the request's form leaves out.
+  BodyChanges changes_for(const Request& request) {
+    constexpr std::int64_t kShortAnswer = 1024;
+    BodyChanges changes;
+    {
+      const std::scoped_lock lock(changes_mutex_);
+      if (const auto found = changes_.find(request.model); found != changes_.end()) {
+        changes = found->second;
+      }
+    }
+    if (request.form.omits_parameters) {
+      changes.left_out.merge(droppable(request, {}));
+    }
+    if (request.form.short_answers && has_default_limit(request)) {
+      changes.max_tokens = std::min(changes.max_tokens.value_or(kShortAnswer), kShortAnswer);
+    }
     return changes;
+  }
+
+  std::set<std::string, std::less<>> droppable(const Request& request,
+                                               const BodyChanges& changes) const {
+    const auto head = body_head(*codec_, request, options_.extra, changes);
+    return head ? droppable_parameters(*head, given_parameters(*codec_, request))
+                : std::set<std::string, std::less<>>();
+  }
+
+  void save_changes(const std::string& model, BodyChanges changes) {
+    const std::scoped_lock lock(changes_mutex_);
+    changes_[model] = std::move(changes);
+  }
+
+  bool has_default_limit(const Request& request) const {
+    return codec_->needs_max_tokens() && !request.max_tokens &&
+           json::find_member(options_.extra.text(), "max_tokens").empty();
   }
 
   std::optional<RequestAdjustment> adjustment_for(const Request& request,
@@ -162,9 +205,27 @@ class HttpProvider final : public Provider {
     if (!head) {
       return std::nullopt;  // nothing was sent
     }
-    const bool is_default_limit = codec_->needs_max_tokens() && !request.max_tokens &&
-                                  json::find_member(options_.extra.text(), "max_tokens").empty();
-    return adjust(changes, {*head, failure.status, failure.refusal, is_default_limit});
+    return adjust(changes, {*head, failure.status, failure.refusal, has_default_limit(request),
+                            given_parameters(*codec_, request)});
+  }
+
+  // What the engine may change in a refused request.
+  std::optional<Refusal> refusal_for(const Request& request, const BodyChanges& changes,
+                                     const Failure& failure) const {
+    const auto head = body_head(*codec_, request, options_.extra, changes);
+    if (failure.status == 0 || failure.error.code == Code::expired || !head ||
+        blames_given({.head = *head,
+                      .status = failure.status,
+                      .answer = failure.refusal,
+                      .given = given_parameters(*codec_, request)})) {
+      return std::nullopt;
+    }
+    auto refusal = refusal_of(failure.status, failure.refusal);
+    if (refusal) {
+      refusal->has_parameters = !droppable(request, changes).empty();
+      refusal->hint.short_answers = refusal->is_length && has_default_limit(request);
+    }
+    return refusal;
   }
 
   // The page after the model `after`, "" for the first.
@@ -204,7 +265,7 @@ class HttpProvider final : public Provider {
                                  const StreamSink& sink, const std::stop_token& stop) {
     http::Request sent = http_request(request, options_.api_key);
     StreamedBody body(*codec_, request, options_.extra, changes);
-    if (request.messages.bytes_estimate() < kBufferedBodyBytes) {
+    if (needs_length_ || request.messages.bytes_estimate() < kBufferedBodyBytes) {
       auto rendered = render_body(*codec_, request, options_.extra, changes);
       if (!rendered) {
         return Failure{.error = std::move(rendered).error()};
@@ -240,7 +301,7 @@ class HttpProvider final : public Provider {
       const auto pause = retry_after(head.headers, dependencies_.clock.now());
       return Failure{.error = error_of_status(recipient(request), head, answer.body(), pause),
                      .retry = worth_retrying(head.status, answer.body()),
-                     .immediate = codec_->learn_from_refusal(request, head.status, answer.body()),
+                     .immediate = head.status == kLengthRequired && !needs_length_.exchange(true),
                      .pause = pause,
                      .status = head.status,
                      .refusal = answer.body()};
@@ -257,7 +318,14 @@ class HttpProvider final : public Provider {
       return std::nullopt;
     }
     out.end_open_blocks();
-    return Failure{.error = done.error(), .retry = !out.began() && worth_retrying(done.error())};
+    Failure failure{.error = done.error(), .retry = !out.began() && worth_retrying(done.error())};
+    if (const Code code = failure.error.code;
+        !out.began() &&
+        (code == Code::too_long || code == Code::unsupported || code == Code::invalid_argument)) {
+      failure.status = kBadRequest;  // a refusal within a stream
+      failure.refusal = failure.error.message;
+    }
+    return failure;
   }
 
   const ProviderKind& kind_;
@@ -267,7 +335,9 @@ class HttpProvider final : public Provider {
   Dependencies dependencies_;
   std::mutex changes_mutex_;
   std::map<std::string, BodyChanges> changes_;  // by model
-  bool is_default_host_;                        // the base URL is the default one
+  std::string host_;
+  bool is_default_host_;                    // the base URL is the default one
+  std::atomic<bool> needs_length_ = false;  // the server takes no bodies of unknown length
 };
 
 }  // namespace

@@ -74,7 +74,23 @@ TEST(HttpProvider, MapsStatusesToErrors) {
       {429, R"({"message":"slow down"})", Code::rate_limited,
        "model.test is limiting requests (429): slow down; try again later"},
       {429, R"({"error":{"code":"insufficient_quota","message":"pay"}})", Code::rate_limited,
-       "model.test is limiting requests (429): pay; check the account's plan"},
+       "model.test says that the account is empty (429): pay; check the account's plan"},
+      {429, R"({"error":{"code":"1113","message":"Insufficient balance. Please recharge."}})",
+       Code::rate_limited,
+       "model.test says that the account is empty (429): Insufficient balance. Please recharge; "
+       "check the account's plan"},
+      {407, "<html>auth</html>", Code::unauthorized,
+       "the proxy requires a password (407); set http_proxy to http://USER:PASSWORD@PROXY"},
+      {400, R"({"error":{"message":"Model Not Exist"}})", Code::invalid_argument,
+       "model.test refused the request (400): Model Not Exist; `reprise models` lists the ones "
+       "available"},
+      {400, R"({"error":{"message":"The model `x` has been decommissioned"}})",
+       Code::invalid_argument,
+       "model.test refused the request (400): The model `x` has been decommissioned; `reprise "
+       "models` lists the ones available"},
+      {400, R"({"error":{"message":"`temperature` is deprecated for this model"}})",
+       Code::invalid_argument,
+       "model.test refused the request (400): `temperature` is deprecated for this model"},
       {408, "", Code::timeout, "model.test timed out (408); try again"},
       {500, "<html>oops</html>", Code::io, "model.test failed (500); try again later"},
       {529, R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})",
@@ -159,29 +175,109 @@ TEST(HttpProvider, ClassifiesRefusals) {
   EXPECT_EQ(streamed.sent().size(), 1U);
 }
 
-// A refusal that nothing else explains may be one of the images.
-TEST(HttpProvider, AnUnexplainedRefusalOfARequestWithImagesMayBeTheirs) {
-  const auto code_of = [](const RecordedResponse& played, std::vector<Block> blocks,
-                          std::string_view previous = "") {
-    ProviderFixture bench(chat_codec(), {played});
-    ListMessages messages({make_message(role::kUser, std::move(blocks))});
-    Request request{
-        .model = "m", .previous_response_id = std::string(previous), .messages = messages};
-    return bench.ask(request).error().code;
+TEST(Refusal, TellsWhatAnotherFormMayMend) {
+  const auto is_form = [](int status, std::string_view body) {
+    return refusal_of(status, body).has_value();
   };
-  const ImageBlock image{"image/png", {}, "data:image/png;base64,iVBORy4uLi4=", {}};
-  const TextBlock text{"Hi", {}};
-  for (const int status : {400, 415, 422}) {
-    const RecordedResponse refused{.status = status,
-                                   .body = R"({"error":{"message":"bad parts"}})"};
-    EXPECT_EQ(code_of(refused, {text, image}), Code::unsupported) << status;
-    EXPECT_EQ(code_of(refused, {text}), Code::invalid_argument) << status;
-    EXPECT_EQ(code_of(refused, {text, image}, "r1"), Code::invalid_argument) << status;
+  EXPECT_TRUE(
+      is_form(400, R"({"error":{"message":"something new","type":"invalid_request_error"}})"));
+  EXPECT_TRUE(is_form(422, R"({"detail":"no"})"));
+  EXPECT_FALSE(is_form(404, R"({"error":"No endpoints support tool use"})")) << "a path";
+  EXPECT_TRUE(is_form(424, R"({"error":"tool results must follow"})"));
+  EXPECT_TRUE(is_form(500, R"({"error":"Jinja Exception: roles must alternate"})"));
+  EXPECT_FALSE(is_form(500, "oops"));
+  EXPECT_FALSE(is_form(404, ""));
+  EXPECT_FALSE(is_form(404, R"({"error":"model gone"})"));
+  EXPECT_FALSE(is_form(401, R"({"error":"key"})"));
+  EXPECT_FALSE(is_form(429, R"({"error":"slow down"})"));
+  for (const std::string_view code :
+       {"invalid_api_key", "insufficient_quota", "model_not_found", "content_policy_violation",
+        "rate_limit_exceeded", "unsupported_country_region_territory", "permission_error"}) {
+    EXPECT_FALSE(is_form(400, cat(R"({"error":{"message":"no","code":")", code, R"("}})"))) << code;
   }
-  EXPECT_EQ(code_of({.status = 404, .body = "no"}, {image}), Code::invalid_argument);
-  EXPECT_EQ(code_of({.status = 401, .body = "no"}, {image}), Code::unauthorized);
-  EXPECT_EQ(code_of({.status = 400, .body = R"({"error":"model not found"})"}, {image}),
-            Code::invalid_argument);
+}
+
+TEST(Refusal, ReadsLengths) {
+  const auto of = [](std::string_view words) {
+    return refusal_of(400, cat(R"({"error":{"message":")", words, R"("}})")).value_or(Refusal());
+  };
+  const auto prompt = of("prompt is too long: 207368 tokens > 200000 maximum");
+  EXPECT_TRUE(prompt.is_length);
+  EXPECT_EQ(prompt.size, 207368);
+  EXPECT_EQ(prompt.limit, 200000);
+  const auto asked = of("Your request exceeded model token limit: 262,144 (requested: 291,351)");
+  EXPECT_EQ(asked.size, 291351);
+  EXPECT_EQ(asked.limit, 262144);
+  EXPECT_TRUE(of("Range of input length should be [1, 129024]").is_length);
+  EXPECT_FALSE(
+      of("string too long. Expected a string with maximum length 40, but got 83").is_length);
+}
+
+TEST(Refusal, ItsWordsMayAskForAForm) {
+  const auto hint = [](std::string_view words) {
+    return refusal_of(400, cat(R"({"error":{"message":")", words, R"("}})"))
+        .value_or(Refusal())
+        .hint;
+  };
+  EXPECT_TRUE(hint("reasoning_content is missing in assistant message").fills_reasoning);
+  EXPECT_TRUE(hint("Function call is missing a thought_signature").fills_signatures);
+  EXPECT_TRUE(hint("Invalid `signature` in `thinking` block").omits_opaque);
+  EXPECT_TRUE(hint("Encrypted content is not supported here").omits_opaque);
+  EXPECT_TRUE(hint("property 'reasoning' is unsupported").omits_opaque);
+  EXPECT_TRUE(hint("Tool call id was x but must be a-z, with a length of 9").strict_ids);
+  EXPECT_TRUE(hint("Unexpected role 'user' after role 'tool'").answers_results);
+  EXPECT_TRUE(hint("this model does not support image input").omits_media);
+  EXPECT_EQ(hint("something new"), RequestForm());
+}
+
+TEST(HttpProvider, WhatWasGivenForThisTurnIsNotLeftOut) {
+  const std::string refusal =
+      R"({"error":{"message":"no","param":"temperature","code":"unsupported_parameter"}})";
+  for (const bool is_given : {false, true}) {
+    ProviderFixture bench(chat_codec(), {{.status = 400, .body = refusal}, {.body = kGood}});
+    ListMessages messages({make_message(role::kUser, "Hi")});
+    Request request{
+        .model = "m",
+        .temperature = 0.5,
+        .given = is_given ? std::vector<std::string>{"temperature"} : std::vector<std::string>{},
+        .messages = messages};
+    EXPECT_EQ(bench.ask(request).has_value(), !is_given);
+    EXPECT_EQ(bench.sent().size(), is_given ? 1U : 2U);
+    EXPECT_FALSE(request.refusal) << "no other form helps";
+  }
+}
+
+TEST(HttpProvider, AFormLeavesOutWhatWasNotGiven) {
+  ProviderFixture bench(chat_codec(), {{.body = kGood}},
+                        {.extra = json_of(R"({"vendor_option":1})")});
+  ListMessages messages({make_message(role::kUser, "Hi")});
+  Request request{.model = "m",
+                  .temperature = 0.5,
+                  .options = {.effort = "high", .stop = {"x"}, .seed = 7},
+                  .form = {.omits_parameters = true},
+                  .given = {"effort"},
+                  .messages = messages};
+  ASSERT_TRUE(bench.ask(request));
+  const std::string& body = bench.sent().at(0).body;
+  for (const std::string_view sent : {"reasoning_effort", "\"stop\"", "\"model\""}) {
+    EXPECT_TRUE(body.contains(sent)) << sent;
+  }
+  for (const std::string_view left_out : {"temperature", "seed", "vendor_option"}) {
+    EXPECT_FALSE(body.contains(left_out)) << left_out;
+  }
+}
+
+TEST(HttpProvider, ALongRequestIsSentAgainWithItsLengthIfTheServerWantsIt) {
+  ProviderFixture bench(chat_codec(), {{.status = 411}, {.body = kGood}, {.body = kGood}});
+  for (int turn = 0; turn < 2; ++turn) {
+    ListMessages messages({make_message(role::kUser, "Hi")}, 2'000'000);
+    Request request{.model = "m", .messages = messages};
+    EXPECT_TRUE(bench.ask(request));
+  }
+  ASSERT_EQ(bench.sent().size(), 3U);
+  EXPECT_NE(bench.sent()[0].source, nullptr);
+  EXPECT_EQ(bench.sent()[1].source, nullptr);
+  EXPECT_EQ(bench.sent()[2].source, nullptr);
 }
 
 TEST(HttpProvider, RedirectsAreReportedAndNotFollowed) {

@@ -2,7 +2,6 @@
 // compatible servers.
 
 #include <algorithm>
-#include <atomic>
 
 #include "base/json_scan.h"
 #include "base/json_view.h"
@@ -112,40 +111,48 @@ void add_user(json::ArrayWriter& items, std::string& out, const Message& message
   object.close();
 }
 
-void append_tool_calls(std::string& out, const std::vector<const ToolUseBlock*>& calls) {
+// Accepted by Google in place of the signature of a call that another model made.
+constexpr std::string_view kPlaceholderSignature =
+    R"({"google":{"thought_signature":"skip_thought_signature_validator"}})";
+constexpr std::string_view kExtraContent = "extra_content";
+
+void append_tool_calls(std::string& out, const std::vector<const ToolUseBlock*>& calls,
+                       const RequestForm& form) {
   json::ArrayWriter array(out);
   for (const ToolUseBlock* call : calls) {
     array.item();
     json::ObjectWriter object(out);
     object.field("id", call->id).field("type", "function").key("function");
     json::append_object(out, "name", call->name, "arguments", object_input(call->input));
+    for (const ExtraField& member : call->extra) {
+      object.raw(member.name, sendable(member.value));
+    }
+    if (form.fills_signatures && json::find_field(call->extra, kExtraContent) == nullptr) {
+      object.raw(kExtraContent, kPlaceholderSignature);
+    }
     object.close();
   }
   array.close();
 }
 
-// Reasoning that a server expects back with the calls it led to.
-struct Reasoning {
-  std::string_view host;  // of the current server
-  bool left_out;          // the server rejects it
-  bool always;            // the server rejects calls without it, from any model
-};
-
 // Several servers reject calls without the preceding reasoning, in its original field.
-void add_reasoning(json::ObjectWriter& object, const Message& message, const Reasoning& reasoning) {
+void add_reasoning(json::ObjectWriter& object, const Message& message, const RequestForm& form) {
   std::string content;
   std::string plain;
   std::string details;
   for (const Block& block : message.blocks) {
     if (const auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
-      if (thinking->signature == reasoning_signature(kReasoningContent, reasoning.host)) {
+      const auto is_in = [thinking](std::string_view field) {
+        return thinking->signature.starts_with(cat(field, "@"));
+      };
+      if (form.fills_reasoning || is_in(kReasoningContent)) {
         content += thinking->text;
-      } else if (thinking->signature == reasoning_signature(kReasoning, reasoning.host)) {
+      } else if (is_in(kReasoning)) {
         plain += thinking->text;
       }
     }
     const auto* raw = std::get_if<UnknownBlock>(&block);
-    if (raw != nullptr && raw->type == kReasoningDetails && host_in(raw->json) == reasoning.host) {
+    if (raw != nullptr && raw->type == kReasoningDetails) {
       details = sendable(json::take(JsonView(raw->json.text())[kReasoningDetails].raw()));
     }
   }
@@ -153,13 +160,27 @@ void add_reasoning(json::ObjectWriter& object, const Message& message, const Rea
     object.raw(kReasoningDetails, details);
   } else if (!plain.empty()) {
     object.field(kReasoning, plain);
-  } else if (!content.empty() || reasoning.always) {
+  } else if (!content.empty() || form.fills_reasoning) {
     object.field(kReasoningContent, content);
   }
 }
 
+// Members of an answer that are unknown here go back to their server.
+void add_members(json::ObjectWriter& object, const Message& message) {
+  for (const Block& block : message.blocks) {
+    const auto* const raw = std::get_if<UnknownBlock>(&block);
+    if (raw != nullptr && raw->type == kMessageMembersType) {
+      JsonView(raw->json.text()).each_member([&object](std::string_view name, JsonView value) {
+        if (name != "type") {
+          object.raw(name, sendable(json::take(value.raw())));
+        }
+      });
+    }
+  }
+}
+
 void add_assistant(json::ArrayWriter& items, std::string& out, const Message& message,
-                   const Reasoning& reasoning) {
+                   const RequestForm& form) {
   const std::string text = plain_text(message);
   const auto calls = tool_calls(message);
   if (text.empty() && calls.empty()) {
@@ -173,12 +194,11 @@ void add_assistant(json::ArrayWriter& items, std::string& out, const Message& me
   } else {
     object.field("content", text);
   }
+  add_members(object, message);
   if (!calls.empty()) {
-    if (!reasoning.left_out) {
-      add_reasoning(object, message, reasoning);
-    }
+    add_reasoning(object, message, form);
     object.key("tool_calls");
-    append_tool_calls(out, calls);
+    append_tool_calls(out, calls, form);
   }
   object.close();
 }
@@ -228,10 +248,10 @@ class OpenaiChat final : public Codec {
     }
   }
 
-  void add_message(json::ArrayWriter& items, std::string& out,
-                   const Message& message) const override {
+  void add_message(json::ArrayWriter& items, std::string& out, const Message& message,
+                   const RequestForm& form) const override {
     if (message.role == role::kAssistant) {
-      add_assistant(items, out, message, {.host = host_, .left_out = left_out_, .always = always_});
+      add_assistant(items, out, message, form);
     } else {
       add_user(items, out, message);
     }
@@ -241,24 +261,9 @@ class OpenaiChat final : public Codec {
     return make_chat_reader(out, host_);
   }
 
-  // Detects servers that reject the field, and servers that require it.
-  bool learn_from_refusal(const Request& /*request*/, int status,
-                          std::string_view body) const override {
-    const std::string text = ascii_lower(body);
-    const bool named = text.contains(kReasoningContent) || text.contains(kReasoningDetails);
-    if (status < 400 || status >= 500 || !named) {
-      return false;
-    }
-    const bool missing =
-        text.contains("missing") || text.contains("must be") || text.contains("required");
-    return missing ? !always_.exchange(true) : !left_out_.exchange(true);
-  }
-
  private:
   std::string host_;
   std::string_view max_tokens_name_;
-  mutable std::atomic<bool> left_out_ = false;
-  mutable std::atomic<bool> always_ = false;
 };
 
 }  // namespace

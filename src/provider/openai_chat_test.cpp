@@ -214,7 +214,6 @@ TEST(OpenaiChat, SendsReasoningBackWithTheCallsInTheFieldItCameIn) {
   const std::string content =
       delta(R"({"reasoning_content":"so "})") + delta(R"({"reasoning_content":"be it"})") + call;
   EXPECT_EQ(sent_back(content, here, here), R"("reasoning_content":"so be it",)");
-  EXPECT_EQ(sent_back(content, here, "http://other.test/v1"), "");
   const std::string plain = delta(R"({"reasoning":"hm"})") + call;
   EXPECT_EQ(sent_back(plain, here, here), R"("reasoning":"hm",)");
 }
@@ -232,33 +231,156 @@ TEST(OpenaiChat, SendsReasoningDetailsBackAsTheyWere) {
             R"("reasoning_details":[{"type":"reasoning.text","text":"a\ud83d\ude00b","index":0,)"
             R"("format":"x","signature":"s"},)"
             R"({"type":"reasoning.encrypted","data":"gA","index":1}],)");
-  EXPECT_EQ(sent_back(body, here, "http://other.test/v1"), "");
 }
 
-TEST(OpenaiChat, AdaptsToAServersReasoning) {
-  const auto bodies = [](const std::string& refusal) {
-    ProviderFixture bench(chat(),
-                          {{.status = 400, .body = refusal}, {.body = finished("stop") + kDone}});
-    ListMessages messages(
-        {make_message(role::kUser, "q"),
-         make_message(role::kAssistant,
-                      {ThinkingBlock{"own", "reasoning_content@model.test", {}},
-                       ToolUseBlock{"c", "f", json_of("{}"), {}}},
-                      "openai-chat"),
-         make_message(role::kAssistant, {ToolUseBlock{"d", "f", json_of("{}"), {}}},
-                      "openai-chat")});
-    Request request{.model = "m", .messages = messages};
-    EXPECT_TRUE(bench.ask(request));
-    EXPECT_EQ(bench.sent().size(), 2U);
-    EXPECT_THAT(bench.sent()[0].body, HasSubstr(R"("reasoning_content":"own")"));
-    return bench.sent()[1].body;
-  };
-  const std::string filled = bodies(
-      R"({"error":{"message":"reasoning_content is missing in assistant tool call message"}})");
-  EXPECT_THAT(filled, HasSubstr(R"("reasoning_content":"own")"));
+TEST(OpenaiChat, FillsInWhatAServerMisses) {
+  ToolUseBlock signed_call{"d", "f", json_of("{}"), {{"extra_content", json_of(R"({"a":1})")}}};
+  ListMessages messages({make_message(role::kUser, "q"),
+                         make_message(role::kAssistant,
+                                      {ThinkingBlock{"foreign", "sig", {}},
+                                       ToolUseBlock{"c", "f", json_of("{}"), {}}},
+                                      "openai-chat"),
+                         make_message(role::kAssistant, {signed_call}, "openai-chat")});
+  Request request{.model = "m", .messages = messages};
+  EXPECT_THAT(*render_body(*chat(), request), testing::Not(HasSubstr("foreign")));
+  request.form.fills_reasoning = true;
+  const std::string filled = *render_body(*chat(), request);
+  EXPECT_THAT(filled, HasSubstr(R"("reasoning_content":"foreign")"));
   EXPECT_THAT(filled, HasSubstr(R"("reasoning_content":"")"));
-  EXPECT_THAT(bodies(R"({"error":{"message":"unknown field reasoning_content"}})"),
-              testing::Not(HasSubstr("reasoning_content")));
+  EXPECT_THAT(filled, HasSubstr(R"("extra_content":{"a":1})"));
+  EXPECT_THAT(filled, testing::Not(HasSubstr("thought_signature")));
+  request.form = {.fills_signatures = true};
+  EXPECT_THAT(*render_body(*chat(), request),
+              HasSubstr(R"("extra_content":{"google":{"thought_signature":)"
+                        R"("skip_thought_signature_validator"}})"));
+}
+
+// Parts of a call come in any chunk of its index, late or twice.
+TEST(OpenaiChat, ReadsACallWhosePartsComeLate) {
+  const auto call = [](std::string_view inner) {
+    return delta(cat(R"({"tool_calls":[{"index":0,)", inner, "}]}"));
+  };
+  const auto expected = ElementsAre(kStarted, "tool c1: list_dir", R"(input: {"p":1})", "ended 1");
+  for (const std::string& body : {
+           call(R"("id":"c1","function":{"name":"","arguments":""})") +
+               call(R"("function":{"name":"list_dir"})") +
+               call(R"("function":{"arguments":"{\"p\":1}"})"),
+           call(R"("function":{"name":"list_dir","arguments":""})") + call(R"("id":"c1")") +
+               call(R"("function":{"arguments":"{\"p\":"})") +
+               call(R"("function":{"arguments":"1}"})"),
+           call(R"("function":{"arguments":"{\"p\""})") +
+               call(R"("id":"c1","function":{"arguments":":1}"})") +
+               call(R"("function":{"name":"list_dir"})"),
+           call(R"("id":"c1","function":{"name":"list_"})") + call(R"("function":{"name":"dir"})") +
+               call(R"("function":{"arguments":"{\"p\":1}"})"),
+           call(R"("id":"c1","function":{"name":"list_dir","arguments":"{\"p\":1}"})") +
+               call(R"("id":"c1","function":{"name":"list_dir","arguments":"{\"p\":1}"})"),
+       }) {
+    EXPECT_THAT(lines_in_all_chunkings(chat, body + finished("tool_calls") + kDone), expected)
+        << body;
+  }
+}
+
+TEST(OpenaiChat, CallsWithOneIdAreDistinct) {
+  const std::string body =
+      delta(R"({"tool_calls":[{"index":0,"id":"call_0","function":{"name":"a","arguments":"{}"}},)"
+            R"({"index":1,"id":"call_0","function":{"name":"b","arguments":"{}"}}]})") +
+      finished("tool_calls") + kDone;
+  EXPECT_THAT(lines_in_all_chunkings(chat, body),
+              ElementsAre(kStarted, "tool call_0: a", "input: {}", "tool call_0_2: b", "input: {}",
+                          "ended 1"));
+}
+
+TEST(OpenaiChat, KeepsUnknownMembersOfCallsMessagesAndTexts) {
+  const std::string body =
+      delta(R"({"content":"a","annotations":[{"url":"u1"}],"vendor":{"x":1.0},"none":null})") +
+      delta(R"({"annotations":[{"url":"u2"}]})") +
+      delta(R"({"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"},)"
+            R"("extra_content":{"google":{"thought_signature":"gA"}}}]})") +
+      one_event(R"({"choices":[],"citations":["v1"]})") +
+      one_event(R"({"choices":[],"citations":["v1","v2"]})") + finished("tool_calls") + kDone;
+  EXPECT_THAT(
+      lines_in_all_chunkings(chat, body),
+      ElementsAre(kStarted, "text: a", "tool c1: f", "input: {}",
+                  R"(members of the call: {"extra_content":{"google":{"thought_signature":"gA"}}})",
+                  R"(raw: {"type":"message_members","vendor":{"x":1.0}})",
+                  R"(members: {"annotations":[{"url":"u1"},{"url":"u2"}],"citations":["v1","v2"]})",
+                  "ended 1"));
+  ListMessages messages(
+      {make_message(role::kAssistant,
+                    {TextBlock{"a", {}},
+                     UnknownBlock{"message_members",
+                                  json_of(R"({"type":"message_members","vendor":{"x":1.0}})")}},
+                    "openai-chat")});
+  Request request{.model = "m", .messages = messages};
+  EXPECT_THAT(*render_body(*chat(), request),
+              HasSubstr(R"({"role":"assistant","content":"a","vendor":{"x":1.0}})"));
+}
+
+// Which ends are good is a table: anything else means that the answer was cut.
+TEST(OpenaiChat, OnlyKnownEndsAreGood) {
+  const auto end = [](std::string_view word) {
+    ProviderFixture bench(chat(), {{.body = delta(R"({"content":"a"})") + finished(word) + kDone}});
+    EXPECT_TRUE(bench.ask()) << word;
+    return bench.lines().back();
+  };
+  for (const std::string_view word :
+       {"stop", "eos", "eos_token", "stop_sequence", "COMPLETE", ""}) {
+    EXPECT_EQ(end(word), "ended 0") << word;
+  }
+  EXPECT_EQ(end("function_call"), "ended 1");
+  EXPECT_EQ(end("length"), "ended 2");
+  EXPECT_EQ(end("content_filter"), "ended 3 content_filter");
+  for (const std::string_view word : {"error", "abort", "network_error", "model_length",
+                                      "insufficient_system_resource", "unheard-of"}) {
+    EXPECT_EQ(end(word), cat("ended 4 ", word));
+  }
+}
+
+TEST(OpenaiChat, WithoutAReasonAnAnswerMustBeWhole) {
+  const auto end = [](const std::string& deltas) {
+    ProviderFixture bench(chat(), {{.body = deltas + kDone}});
+    EXPECT_TRUE(bench.ask());
+    return bench.lines().back();
+  };
+  EXPECT_EQ(end(delta(R"({"content":"a"})")), "ended 0");
+  EXPECT_EQ(end(delta(R"({"tool_calls":[{"index":0,"id":"c","function":{"name":"f",)"
+                      R"("arguments":"{}"}}]})")),
+            "ended 1");
+  EXPECT_EQ(end(delta(R"({"tool_calls":[{"index":0,"id":"c","function":{"name":"f",)"
+                      R"("arguments":"{\"a\":"}}]})")),
+            "ended 4");
+  EXPECT_EQ(end(delta(R"({"reasoning_content":"hm"})")), "ended 4");
+}
+
+TEST(OpenaiChat, ErrorsInTheStreamAreShownInEveryShape) {
+  for (const std::string_view event : {
+           R"(data: {"code":500,"message":"inner trouble","choices":null})",
+           R"(data: {"detail":"inner trouble"})",
+           R"(data: {"error":{"message":"inner trouble"}})",
+           "event: error\ndata: {\"message\":\"inner trouble\"}",
+           "event: error\ndata: inner trouble",
+       }) {
+    ProviderFixture bench(chat(), {{.body = cat(delta(R"({"content":"a"})"), event, "\n\n")}});
+    EXPECT_EQ(bench.ask().error().message, "model.test ended the answer early: inner trouble")
+        << event;
+  }
+}
+
+TEST(OpenaiChat, ReasoningBesideTheCompletionIsOutput) {
+  const auto usage = [](std::string_view json) {
+    ProviderFixture bench(
+        chat(), {{.body = cat(delta(R"({"content":"a"})"), finished("stop"),
+                              one_event(cat(R"({"choices":[],"usage":)", json, "}")), kDone)}});
+    EXPECT_TRUE(bench.ask());
+    return bench.lines().at(2);
+  };
+  EXPECT_THAT(usage(R"({"prompt_tokens":12,"completion_tokens":3,"total_tokens":40,)"
+                    R"("completion_tokens_details":{"reasoning_tokens":25}})"),
+              HasSubstr(R"("input_tokens":12,"output_tokens":28,"reasoning_tokens":25)"));
+  EXPECT_THAT(usage(R"({"prompt_tokens":12.0,"completion_tokens":28,"total_tokens":40,)"
+                    R"("completion_tokens_details":{"reasoning_tokens":25.0}})"),
+              HasSubstr(R"("input_tokens":12,"output_tokens":28,"reasoning_tokens":25)"));
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 // from a response id has only new messages. Other servers store nothing, even if they accept the
 // parameter: they get the whole history, with their own reasoning.
 
-#include <atomic>
-
 #include "base/json_view.h"
 #include "base/text.h"
 #include "model/attachment.h"
@@ -47,16 +45,8 @@ void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
 // Writes one message as several items: consecutive text and images, calls, results.
 class Items {
  public:
-  struct Reasoning {
-    std::string_view host;  // of the current server
-    bool encrypted;         // include encrypted reasoning
-  };
-  Items(json::ArrayWriter& items, std::string& out, const Message& message, Reasoning reasoning)
-      : items_(items),
-        out_(out),
-        message_(message),
-        assistant_(message.role == role::kAssistant),
-        reasoning_(reasoning) {}
+  Items(json::ArrayWriter& items, std::string& out, const Message& message)
+      : items_(items), out_(out), message_(message), assistant_(message.role == role::kAssistant) {}
 
   void operator()(const TextBlock& block) {
     if (block.text.empty()) {
@@ -95,8 +85,15 @@ class Items {
   void operator()(const ToolUseBlock& block) {
     end_content();
     items_.item();
-    json::append_object(out_, "type", "function_call", "call_id", block.id, "name", block.name,
-                        "arguments", object_input(block.input));
+    json::ObjectWriter object(out_);
+    object.field("type", "function_call")
+        .field("call_id", block.id)
+        .field("name", block.name)
+        .field("arguments", object_input(block.input));
+    for (const ExtraField& member : block.extra) {
+      object.raw(member.name, sendable(member.value));
+    }
+    object.close();
   }
 
   void operator()(const ToolResultBlock& block) {
@@ -107,13 +104,15 @@ class Items {
   }
 
   void operator()(const UnknownBlock& block) {
-    const bool is_same_host = message_.provider == kName && host_in(block.json) == reasoning_.host;
-    if (!is_same_host || (block.type == "reasoning" && !can_send(JsonView(block.json.text())))) {
-      return;
+    const JsonView item(block.json.text());
+    // Without its content, reasoning is a reference that the server may have dropped.
+    const bool is_reference = block.type == "reasoning" &&
+                              !has_value(item["encrypted_content"]) && !has_value(item["content"]);
+    if (message_.provider == kName && !is_reference) {
+      end_content();
+      items_.item();
+      out_ += sendable(block.json);
     }
-    end_content();
-    items_.item();
-    out_ += without_host(block.json);
   }
 
   // Some servers require the type of a message, others the id and status of an answer.
@@ -136,13 +135,6 @@ class Items {
   }
 
  private:
-  bool can_send(JsonView item) const {
-    if (!item["encrypted_content"].text().empty()) {
-      return reasoning_.encrypted;
-    }
-    return has_elements(item["content"]);
-  }
-
   void part() {
     if (!content_.empty()) {
       content_ += ',';
@@ -153,7 +145,6 @@ class Items {
   std::string& out_;
   const Message& message_;
   bool assistant_;
-  Reasoning reasoning_;
   std::string content_;
   int texts_ = 0;
 };
@@ -190,7 +181,7 @@ class OpenaiResponses final : public Codec {
     if (request.max_tokens) {
       object.field("max_output_tokens", *request.max_tokens);
     }
-    if (!store && encrypted_) {
+    if (!store) {
       object.raw("include", R"(["reasoning.encrypted_content"])");
     }
     if (!request.tools.empty()) {
@@ -200,9 +191,9 @@ class OpenaiResponses final : public Codec {
     object.close();
   }
 
-  void add_message(json::ArrayWriter& items, std::string& out,
-                   const Message& message) const override {
-    Items writer(items, out, message, {.host = host_, .encrypted = encrypted_});
+  void add_message(json::ArrayWriter& items, std::string& out, const Message& message,
+                   const RequestForm& /*form*/) const override {
+    Items writer(items, out, message);
     for (const bool results : {true, false}) {
       for (const Block& block : message.blocks) {
         if (std::holds_alternative<ToolResultBlock>(block) == results) {
@@ -214,21 +205,7 @@ class OpenaiResponses final : public Codec {
   }
 
   std::unique_ptr<ReplyReader> reader(ReplyWriter& out) const override {
-    return make_responses_reader(out, host_);
-  }
-
-  // Models without reasoning reject the request for it, other servers do not know it, and content
-  // encrypted with another key is rejected, too.
-  bool learn_from_refusal(const Request& request, int status,
-                          std::string_view body) const override {
-    if (status != 400 && status != 422) {
-      return false;
-    }
-    const std::string text = ascii_lower(body);
-    const bool is_rejected = text.contains("encrypted_content") ||
-                             text.contains("encrypted content") ||
-                             (!is_stored(request) && names_parameter(body, "include"));
-    return is_rejected && encrypted_.exchange(false);
+    return make_responses_reader(out);
   }
 
  private:
@@ -239,7 +216,6 @@ class OpenaiResponses final : public Codec {
 
   std::string host_;  // "" for OpenAI
   std::optional<bool> store_;
-  mutable std::atomic<bool> encrypted_ = true;
 };
 
 }  // namespace

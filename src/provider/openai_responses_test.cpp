@@ -123,7 +123,7 @@ TEST(OpenaiResponses, ReportsWhyItEndedEarly) {
   EXPECT_THAT(tokens.lines(), ElementsAre(kStarted, "text: a", "ended 2"));
   ProviderFixture filter(responses(), {{.body = incomplete("content_filter")}});
   ASSERT_TRUE(filter.ask());
-  EXPECT_THAT(filter.lines(), ElementsAre(kStarted, "text: a", "ended 3"));
+  EXPECT_THAT(filter.lines(), ElementsAre(kStarted, "text: a", "ended 3 content_filter"));
 }
 
 TEST(OpenaiResponses, FailuresInTheStream) {
@@ -251,31 +251,6 @@ TEST(OpenaiResponses, TheSettingDecidesForAllServers) {
   EXPECT_THAT(body_for(*never, true), HasSubstr(R"("store":false)"));
 }
 
-TEST(OpenaiResponses, OmitsEncryptedReasoningAfterARefusal) {
-  ProviderFixture bench(
-      make_openai_responses("http://model.test/v1"),
-      {{.status = 400,
-        .body = R"({"error":{"message":"Encrypted content is not supported here"}})"},
-       {.body = R"({"id":"r","status":"completed","output":[]})"}});
-  const auto message = make_message(
-      role::kAssistant,
-      {UnknownBlock{"reasoning", json_of(R"({"type":"reasoning","encrypted_content":"gA",)"
-                                         R"("reprise_host":"model.test"})")},
-       TextBlock{"a", {}}},
-      "openai-responses");
-  ListMessages messages(
-      {make_message(role::kUser, "Hi"), message, make_message(role::kUser, "And")});
-  Request request{.model = "m", .messages = messages};
-  EXPECT_TRUE(bench.ask(request));
-  ASSERT_EQ(bench.sent().size(), 2U);
-  EXPECT_THAT(bench.sent()[0].body, HasSubstr("include"));
-  EXPECT_THAT(bench.sent()[0].body, HasSubstr(R"({"type":"reasoning","encrypted_content":"gA"})"));
-  EXPECT_THAT(bench.sent()[1].body, Not(HasSubstr("encrypted_content")));
-  EXPECT_THAT(bench.pauses, testing::IsEmpty());
-  EXPECT_TRUE(bench.ask(request));
-  EXPECT_THAT(bench.sent()[2].body, Not(HasSubstr("encrypted_content")));
-}
-
 TEST(OpenaiResponses, SendsEncryptedReasoningAfterOtherRefusals) {
   const std::string limit = R"({"error":{"message":"Limits include all models"}})";
   const std::string request =
@@ -302,31 +277,35 @@ TEST(OpenaiResponses, SendsEncryptedReasoningAfterOtherRefusals) {
   EXPECT_EQ(stored.sent().size(), 1U) << "it was not sent";
 }
 
-TEST(OpenaiResponses, SendsReasoningBackToItsServer) {
-  const auto answer = [](const std::string& url) {
-    ProviderFixture bench(
-        make_openai_responses(url),
-        {{.body = R"({"id":"r","status":"completed","output":[{"type":"reasoning","id":"x",)"
-                  R"("summary":[],"content":[{"type":"reasoning_text","text":"t"}]}]})"}},
-        {.base_url = url});
-    EXPECT_TRUE(bench.ask(false));
-    const std::string& raw = bench.lines().at(2);
-    EXPECT_TRUE(raw.starts_with("raw: ")) << raw;
-    return make_message(role::kAssistant,
-                        {UnknownBlock{"reasoning", json_of(raw.substr(5))}, TextBlock{"a", {}}},
-                        "openai-responses");
+TEST(OpenaiResponses, OnlyACompletedResponseIsGood) {
+  const auto end = [](std::string_view rest) {
+    ProviderFixture bench(responses(),
+                          {{.body = cat(R"({"id":"r","output":[{"type":"message","content":[)"
+                                        R"({"type":"output_text","text":"a"}]}])",
+                                        rest, "}")}});
+    EXPECT_TRUE(bench.ask(false)) << rest;
+    return bench.lines().back();
   };
-  const std::string urls[] = {"https://api.openai.com/v1", "http://a.test/v1", "http://b.test/v1"};
-  for (const std::string& from : urls) {
-    for (const std::string& to : urls) {
-      ListMessages messages(
-          {make_message(role::kUser, "Hi"), answer(from), make_message(role::kUser, "And")});
-      Request request{.model = "m", .messages = messages};
-      const std::string body = *render_body(*make_openai_responses(to), request);
-      EXPECT_EQ(body.contains("reasoning_text"), from == to) << from << " " << to;
-      EXPECT_THAT(body, Not(HasSubstr("reprise_host")));
-    }
-  }
+  EXPECT_EQ(end(R"(,"status":"completed")"), "ended 0");
+  EXPECT_EQ(end(""), "ended 0") << "some servers send no status";
+  EXPECT_EQ(end(R"(,"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"})"),
+            "ended 2");
+  EXPECT_EQ(end(R"(,"status":"incomplete","incomplete_details":{"reason":"content_filter"})"),
+            "ended 3 content_filter");
+  EXPECT_EQ(end(R"(,"status":"incomplete","incomplete_details":null)"), "ended 4 incomplete");
+  EXPECT_EQ(end(R"(,"status":"queued")"), "ended 4 queued");
+}
+
+TEST(OpenaiResponses, KeepsSourcesAndUnknownMembersOfCalls) {
+  ProviderFixture bench(
+      responses(),
+      {{.body = R"({"id":"r","status":"completed","output":[{"type":"message","content":[)"
+                R"({"type":"output_text","text":"a","annotations":[{"url":"u"}]}]},)"
+                R"({"type":"function_call","id":"fc_1","call_id":"c","name":"f","arguments":"{}",)"
+                R"("namespace":"n"}]})"}});
+  ASSERT_TRUE(bench.ask(false));
+  EXPECT_THAT(bench.lines(), testing::Contains(R"(members of the call: {"namespace":"n"})"));
+  EXPECT_THAT(bench.lines(), testing::Contains(R"(members: {"annotations":[{"url":"u"}]})"));
 }
 
 TEST(OpenaiResponses, MarksAnIncompleteAnswer) {

@@ -4,11 +4,13 @@
 #include <array>
 #include <cerrno>
 
+#include "base/curl_transport.h"
 #include "base/http.h"
 #include "base/json_scan.h"
 #include "base/json_view.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "provider/request_parts.h"
 #include "provider/retry.h"
 #include "provider/secret_mask.h"
 #include "reprise/provider.h"
@@ -54,8 +56,159 @@ bool previous_response_unknown(std::string_view body) {
   return is_named && text.contains("not found");
 }
 
+bool contains_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words, [text](std::string_view word) { return text.contains(word); });
+}
+
+// Codes and types first, then phrases, in lower case.
+constexpr std::array kNoMoney = std::to_array<std::string_view>({"insufficient_quota",
+                                                                 "exceeded_current_quota",
+                                                                 "insufficient_balance",
+                                                                 "insufficient_credit",
+                                                                 "billing_",
+                                                                 "payment_required",
+                                                                 "arrearage",
+                                                                 "quota_exhausted",
+                                                                 "no_balance",
+                                                                 "insufficient balance",
+                                                                 "insufficient credit",
+                                                                 "insufficient funds",
+                                                                 "credit balance",
+                                                                 "billing details",
+                                                                 "recharge",
+                                                                 "account is in arrears",
+                                                                 "out of credits",
+                                                                 "no credits",
+                                                                 "plan and billing",
+                                                                 "requires more credits",
+                                                                 "exceeded your current quota"});
+
 bool out_of_quota(std::string_view body) {
-  return body.contains("insufficient_quota");
+  return contains_any(ascii_lower(body), kNoMoney);
+}
+
+// What no other form of the request mends: the key, a policy, the rate, the place. The codes are
+// looked for in codes and types only, since a message may repeat parts of the request.
+constexpr std::array kNoFormCodes = std::to_array<std::string_view>(
+    {"api_key", "authentication", "permission", "unauthorized", "access_denied", "forbidden",
+     "content_policy", "content_filter", "policy_violation", "moderation", "data_inspection",
+     "datainspection", "content_blocked", "rate_limit", "overloaded", "too_many_requests",
+     "unsupported_country", "unsupported_region", "failed_precondition"});
+constexpr std::array kNoFormWords = std::to_array<std::string_view>(
+    {"api key not valid", "incorrect api key", "usage policy", "usage policies", "content policy",
+     "content management policy", "location is not supported", "country, region"});
+
+std::string codes_in(std::string_view body) {
+  const std::string original = original_answer(body);
+  if (!is_json(original)) {
+    return {};
+  }
+  std::string out;
+  const auto add = [&out](JsonView object) {
+    for (const std::string_view name : {"code", "type", "status"}) {
+      out += cat(" ", object[name].text());
+    }
+  };
+  const JsonView json(original);
+  add(json);
+  add(json["error"]);
+  json.each([&add](JsonView element) { add(element["error"]); });
+  return ascii_lower(out);
+}
+
+// The words of a refusal that ask for a form of the request: all of a row must occur, in lower
+// case.
+struct Hint {
+  std::string_view words[2];
+  bool RequestForm::* form;
+};
+constexpr Hint kHints[] = {
+    {{"reasoning_content", "missing"}, &RequestForm::fills_reasoning},
+    {{"reasoning_content", "must be"}, &RequestForm::fills_reasoning},
+    {{"reasoning_content", "required"}, &RequestForm::fills_reasoning},
+    {{"thought_signature", "missing"}, &RequestForm::fills_signatures},
+    {{"thought signature", "missing"}, &RequestForm::fills_signatures},
+    {{"`thinking` is enabled", ""}, &RequestForm::omits_parameters},
+    {{"signature", "thinking"}, &RequestForm::omits_opaque},
+    {{"encrypted", "content"}, &RequestForm::omits_opaque},
+    {{"reasoning", "item"}, &RequestForm::omits_opaque},
+    {{"'reasoning", "unsupported"}, &RequestForm::omits_opaque},
+    {{"reasoning_details", ""}, &RequestForm::omits_opaque},
+    {{"server_tool_use", ""}, &RequestForm::omits_opaque},
+    {{"srvtoolu", ""}, &RequestForm::omits_opaque},
+    {{"after role 'tool'", ""}, &RequestForm::answers_results},
+    {{"tool call id", "length"}, &RequestForm::strict_ids},
+    {{"tool_calls[", ".id'"}, &RequestForm::strict_ids},
+    {{"call_id'", ""}, &RequestForm::strict_ids},
+    {{"tool_use.id", ""}, &RequestForm::strict_ids},
+    {{"tool_use_id", "pattern"}, &RequestForm::strict_ids},
+    {{"single tool", "at once"}, &RequestForm::single_calls},
+    {{"system role", "not supported"}, &RequestForm::prompt_in_question},
+};
+
+RequestForm hinted_form(std::string_view words) {
+  RequestForm form;
+  for (const Hint& hint : kHints) {
+    if (words.contains(hint.words[0]) && words.contains(hint.words[1])) {
+      form.*hint.form = true;
+      return form;  // the first that matches
+    }
+  }
+  return form;
+}
+
+// All numbers in the text, in order.
+std::vector<std::int64_t> numbers_in(std::string_view text) {
+  constexpr std::size_t kDigitsMax = 15;
+  std::vector<std::int64_t> out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    std::string digits;
+    for (; end < text.size() && (is_ascii_digit(text[end]) ||
+                                 (text[end] == ',' && end > at && end + 3 < text.size() &&
+                                  is_ascii_digit(text[end + 1]) && is_ascii_digit(text[end + 3])));
+         ++end) {
+      digits += text[end] == ',' ? "" : std::string(1, text[end]);
+    }
+    if (!digits.empty() && digits.size() <= kDigitsMax) {
+      out.push_back(parse_number<std::int64_t>(digits).value_or(0));
+    }
+    at = std::max(end, at + 1);
+  }
+  return out;
+}
+
+// "A > B", or two large numbers in a text about tokens: the larger is the request's size.
+void read_sizes(std::string_view reason, Refusal& refusal) {
+  constexpr std::int64_t kTokensMin = 256;
+  if (const auto more = reason.find(" > "); more != std::string_view::npos) {
+    const auto before = numbers_in(reason.substr(0, more));
+    const auto after = numbers_in(reason.substr(more));
+    if (!before.empty() && !after.empty() && before.back() > after.front()) {
+      refusal.size = before.back();
+      refusal.limit = after.front();
+      refusal.is_length = true;
+    }
+    return;
+  }
+  constexpr std::string_view kAbout[] = {"token", "context", "length"};
+  std::vector<std::int64_t> large = numbers_in(reason);
+  std::erase_if(large, [](std::int64_t number) { return number < kTokensMin; });
+  if (!contains_any(reason, kAbout) || large.size() < 2) {
+    return;
+  }
+  const auto [least, most] = std::ranges::minmax(large);
+  if (least < most) {
+    refusal.size = most;
+    refusal.limit = least;
+    refusal.is_length = true;
+  }
+}
+
+bool is_path_unknown(std::string_view body) {
+  const std::string reason = ascii_lower(reason_in(body));
+  constexpr std::string_view kPath[] = {"path", "url", "route", "endpoint", "page", "model"};
+  return reason.empty() || reason == "not found" || contains_any(reason, kPath);
 }
 
 // Codes first, then phrases, in lower case: of OpenAI, Anthropic, llama.cpp, Ollama, vLLM, LM
@@ -80,6 +233,17 @@ constexpr std::array kTooLong = std::to_array<std::string_view>({
     "context length of only",
     "input token count",
     "maximum context",
+    "maximum prompt length",
+    "model token limit",
+    "prompt token count",
+    "input length",
+    "context length (",
+    "reduce the length",
+    "exceeds max length",
+    "tokens_limit_reached",
+    "too many tokens",
+    "input is too long",
+    "too many input tokens",
 });
 constexpr std::array kNoImages = std::to_array<std::string_view>({
     "image_url",
@@ -129,12 +293,6 @@ std::string key_advice(const Endpoint& recipient) {
   return cat(recipient.api_key.empty() ? "set " : "check the key in ", recipient.key_variable);
 }
 
-// Servers refuse images in many words, or in none: it is worth a try without them.
-bool may_be_images(const Endpoint& recipient, int status) {
-  return recipient.has_images && !recipient.continued &&
-         (status == 400 || status == 415 || status == 422);
-}
-
 }  // namespace
 
 // {"error":{"metadata":{"raw":"{…}"}}} (OpenRouter), {"message":"{…}"} (Mistral).
@@ -174,9 +332,15 @@ std::string one_line(std::string_view text, std::string_view api_key) {
   }
   std::string_view line = trimmed(out);
   if (line.size() > kReasonBytesMax) {
-    line = line.substr(0, kReasonBytesMax - 3);
-    line.remove_suffix(utf8::incomplete_tail(line));
-    return cat(line, "...");
+    constexpr std::string_view kGap = " ... ";
+    constexpr std::size_t kHalf = (kReasonBytesMax - kGap.size()) / 2;
+    std::string_view head = line.substr(0, kHalf);
+    head.remove_suffix(utf8::incomplete_tail(head));
+    std::string_view tail = line.substr(line.size() - kHalf);
+    while ((static_cast<unsigned char>(tail.front()) & 0xC0U) == 0x80U) {
+      tail.remove_prefix(1);
+    }
+    return cat(trimmed(head), kGap, trimmed(tail));
   }
   while (line.ends_with('.')) {
     line.remove_suffix(1);
@@ -193,6 +357,31 @@ RefusedPart refused_part(std::string_view text) {
   return std::ranges::any_of(kTooLong, occurs) ? RefusedPart::length : RefusedPart::unknown;
 }
 
+std::optional<Refusal> refusal_of(int status, std::string_view body) {
+  const std::string words = ascii_lower(body);
+  const bool is_template = status >= 500 && (words.contains("template") || words.contains("jinja"));
+  const bool is_lookup = status == 404 || status == 424;
+  if (!is_template && !is_lookup && status != 400 && status != 413 && status != 415 &&
+      status != 422) {
+    return std::nullopt;
+  }
+  if ((is_lookup && is_path_unknown(body)) || is_model_unknown(status, body) ||
+      out_of_quota(body) || contains_any(codes_in(body), kNoFormCodes) ||
+      contains_any(ascii_lower(reason_in(body)), kNoFormWords)) {
+    return std::nullopt;
+  }
+  Refusal refusal{.hint = hinted_form(words)};
+  const RefusedPart part = refused_part(body);
+  if (refusal.hint == RequestForm() && part == RefusedPart::images) {
+    refusal.hint.omits_media = true;
+  }
+  if (refusal.hint == RequestForm()) {
+    refusal.is_length = status == 413 || part == RefusedPart::length;
+    read_sizes(ascii_lower(reason_in(body)), refusal);
+  }
+  return refusal;
+}
+
 Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
                       std::string_view body, std::optional<std::chrono::milliseconds> pause) {
   const std::string host = http::host_of(recipient.base_url);
@@ -203,6 +392,16 @@ Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
     return {Code::invalid_argument,
             cat(host, " redirects (", status, ") to ", one_line_for(recipient, target),
                 "; set the base URL to where the provider answers")};
+  }
+  if (status == 407) {
+    return {Code::unauthorized, join("the proxy requires a password (407)", reason,
+                                     http::proxy_password_advice(recipient.base_url))};
+  }
+  if ((status == 402 || status == 429 || status == 403 || status == 400) && out_of_quota(body)) {
+    return {Code::rate_limited,
+            join(cat(host, " says that the account is empty (", status, ")"), reason,
+                 "check the account's plan"),
+            EDQUOT};
   }
   if (status == 401 || status == 403) {
     return {Code::unauthorized,
@@ -225,8 +424,7 @@ Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
   }
   if (status == 429) {
     return {Code::rate_limited,
-            join(cat(host, " is limiting requests (429)"), reason,
-                 out_of_quota(body) ? "check the account's plan" : retry_advice(pause))};
+            join(cat(host, " is limiting requests (429)"), reason, retry_advice(pause))};
   }
   if (status == 408) {
     return {Code::timeout, join(cat(host, " timed out (408)"), reason, "try again")};
@@ -240,48 +438,67 @@ Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
   if (is_unknown) {
     advice = "`reprise models` lists the ones available";
   }
-  return {
-      !is_unknown && may_be_images(recipient, status) ? Code::unsupported : Code::invalid_argument,
-      join(cat(host, " refused the request (", status, ")"), reason, advice)};
+  return {Code::invalid_argument,
+          join(cat(host, " refused the request (", status, ")"), reason, advice)};
 }
 
-// "model_not_found" (OpenAI), a not_found_error with "model: NAME" (Anthropic), or phrases ("model
-// 'x' not found, try pulling it first", "The model `x` does not exist").
+// A code of the model ("model_not_found", "model_decommissioned", "ModelNotFound"), a
+// not_found_error with "model: NAME" (Anthropic), or a sentence that says so of the model.
 bool is_model_unknown(int status, std::string_view body) {
-  if (status != 404 && status != 400 && status != 410) {
+  if (status != 404 && status != 400 && status != 410 && status != 422) {
     return false;
   }
+  constexpr std::string_view kCodes[] = {
+      "model_not_found",     "model_not_exist",   "model_decommissioned", "model_deprecated",
+      "model_retired",       "modelnotfound",     "invalid_model",        "unknown_model",
+      "model_not_available", "model_unavailable", "no_such_model",        "unsupported_model",
+      "model_not_supported"};
   const std::string text = ascii_lower(body);
-  if (text.contains("model_not_found")) {
+  if (contains_any(text, kCodes)) {
     return true;
   }
   const std::string reason = ascii_lower(reason_in(body));
   if (text.contains("not_found_error") && reason.starts_with("model:")) {
     return true;
   }
-  if (!reason.contains("model")) {
+  const auto at = reason.find("model");
+  if (at == std::string::npos) {
     return false;
   }
-  for (const std::string_view words :
-       {"does not exist", "not found", "no such model", "unknown model", "invalid model",
-        "not a valid model", "has been deprecated", "has been retired", "no longer available"}) {
-    if (reason.contains(words)) {
-      return true;
-    }
+  if (status == 404) {
+    return true;
   }
-  return false;
+  constexpr std::string_view kBefore[] = {"no such model", "unknown model", "invalid model",
+                                          "unrecognized model", "not a valid model"};
+  constexpr std::string_view kAfter[] = {
+      "not exist",    "not found", "deprecated",    "retired",     "decommission",
+      "discontinued", "no longer", "not available", "unavailable", "sunset",
+      "shut down",    "withdrawn", "removed",       "not recogni"};
+  constexpr std::size_t kNear = 80;  // "the model NAME was …"
+  return contains_any(reason, kBefore) || contains_any(reason.substr(at, kNear), kAfter);
+}
+
+bool is_error_text(JsonView json) {
+  return std::ranges::any_of(std::array<std::string_view, 3>{"detail", "message", "msg"},
+                             [json](std::string_view name) { return has_value(json[name]); });
+}
+
+std::unexpected<Error> not_json(std::string_view event, std::string_view data) {
+  const bool is_error = event == "error" && !trimmed(data).empty();
+  return is_error ? fail(Code::io, std::string(trimmed(data)), ECONNRESET)
+                  : fail(Code::io, "an event is not valid JSON");
 }
 
 Result<std::string> type_of_event(std::string_view name, std::string_view data) {
   if (!is_json_object(data)) {
-    return fail(Code::io, "an event is not valid JSON");
+    return not_json(name, data);
   }
   const JsonView json(data);
   std::string type = json["type"].text();
   if (type.empty()) {
     type = name;
   }
-  if (type == "error" || (type.empty() && json["error"])) {
+  if (type == "error" || (type.empty() && (json["error"] || is_error_text(json)))) {
     return std::unexpected(error_of_object(json["error"] ? json["error"] : json));
   }
   return type;
@@ -299,14 +516,18 @@ Error error_of_object(JsonView error) {
   if (is("previous_response_not_found")) {
     return {Code::expired, message};
   }
-  const RefusedPart refused = refused_part(cat(code, " ", type, " ", message));
+  const std::string words = cat(code, " ", type, " ", message);
+  if (out_of_quota(words)) {
+    return {Code::rate_limited, message, EDQUOT};
+  }
+  const RefusedPart refused = refused_part(words);
   if (status == 413 || refused == RefusedPart::length) {
     return {Code::too_long, message};
   }
   if (refused == RefusedPart::images) {
     return {Code::unsupported, message};
   }
-  if (is("rate_limit") || is("insufficient_quota") || status == 429) {
+  if (is("rate_limit") || status == 429) {
     return {Code::rate_limited, message};
   }
   if (is("authentication") || is("permission") || is("invalid_api_key") || status == 401 ||
@@ -354,7 +575,7 @@ std::unexpected<Error> too_many_calls() {
 
 bool worth_retrying(const Error& error) {
   if (error.code == Code::rate_limited) {
-    return true;
+    return error.os_errno != EDQUOT;
   }
   return error.code == Code::io && error.os_errno != ECONNREFUSED &&
          error.os_errno != EHOSTUNREACH && error.os_errno != EPROTO && error.os_errno != EFBIG;
@@ -366,6 +587,9 @@ bool worth_retrying(int status, std::string_view body) {
   }
   if (status == 429) {
     return !out_of_quota(body);
+  }
+  if (refusal_of(status, body)) {
+    return false;
   }
   return status >= 500 || status == 408 || status == 409 || status == 425;
 }

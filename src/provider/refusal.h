@@ -6,7 +6,7 @@
 
 #include "base/http.h"
 #include "base/json_view.h"
-#include "reprise/error.h"
+#include "reprise/provider.h"
 
 namespace reprise::provider {
 
@@ -18,12 +18,12 @@ struct Endpoint {
   std::string key_variable;          // "OPENAI_API_KEY"
   std::string key_advice;            // replaces key_variable if there is no key; "" for none
   bool continued = false;            // a previous response id was sent
-  bool has_images = false;           // or documents
 };
 
 inline constexpr std::size_t kReasonBytesMax = 300;
 
-// Foreign text on one line: no control characters, the key masked, at most kReasonBytesMax bytes.
+// Foreign text on one line: no control characters, the key masked, at most kReasonBytesMax bytes:
+// of a longer one the beginning and the end, since the reason is often the last line.
 std::string one_line(std::string_view text, std::string_view api_key);
 
 // The body of a provider that a gateway has wrapped in its own as a string; else `body`.
@@ -41,6 +41,11 @@ enum class RefusedPart : std::uint8_t {
 // `text` is the body of an error, or its code and message.
 RefusedPart refused_part(std::string_view text);
 
+// Whether a request that was refused like this may be accepted in another form, or if it is
+// shorter, and what its words ask for; nullopt if the refusal is about the key, the account, the
+// model, a policy or anything else that no form mends.
+std::optional<Refusal> refusal_of(int status, std::string_view body);
+
 // A response with a status other than 2xx and the start of its body. `pause`: how long the server
 // asks to wait before another attempt.
 Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
@@ -49,6 +54,12 @@ Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
 
 // Whether the response reports that the model does not exist, or no longer.
 bool is_model_unknown(int status, std::string_view body);
+
+// Whether an object that is no part of an answer is an error: it has a message or details.
+bool is_error_text(JsonView json);
+
+// The error for an event that is not JSON: the text of an error event.
+std::unexpected<Error> not_json(std::string_view event, std::string_view data);
 
 // An error object (or text) within an answer, without the host and unsanitized: mid_stream_error()
 // completes it.

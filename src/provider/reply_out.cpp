@@ -1,9 +1,13 @@
 #include "provider/reply_out.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "provider/request_options.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {
@@ -107,6 +111,7 @@ void ReplyWriter::piece(Kind kind, std::string_view raw) {
   if (raw == R"("")") {
     return;
   }
+  has_words_ = has_words_ || (kind == Kind::text && raw.starts_with('"'));
   if (current_tool() != nullptr) {
     if (std::string text = DeltaText().decode(raw); !text.empty()) {
       count(text);
@@ -168,15 +173,39 @@ ReplyWriter::Tool* ReplyWriter::open_tool(std::int64_t key) {
 }
 
 void ReplyWriter::tool(std::int64_t key, std::string_view id, std::string_view name) {
-  if (!by_key_.try_emplace(key, tools_.size()).second) {
+  const auto [at, is_new] = by_key_.try_emplace(key, tools_.size());
+  if (is_new) {
+    end_text();
+    count_block();
+    tools_.emplace_back();
+  }
+  Tool& tool = tools_[at->second];
+  if (tool.announced) {
     return;  // some servers repeat the id and name with each piece
   }
-  end_text();
-  count_block();
-  count(id);
-  count(name);
-  tools_.push_back({.id = std::string(id), .name = std::string(name)});
+  if (tool.id.empty()) {
+    count(id);
+    tool.id = id;
+  }
+  if (name.starts_with(tool.name)) {
+    count(name.substr(tool.name.size()));
+    tool.name = name;
+  } else {
+    count(name);
+    tool.name += name;
+  }
   advance();
+}
+
+void ReplyWriter::tool_members(std::int64_t key, std::string_view json) {
+  if (Tool* const tool = open_tool(key); tool != nullptr) {
+    count(json);
+    tool->members = tool->members.empty() ? std::string(json) : merged_json(tool->members, json);
+  }
+}
+
+void ReplyWriter::text_members(std::string_view json) {
+  send(BlockMembers{json::take(json), false});
 }
 
 void ReplyWriter::tool_input(std::int64_t key, std::string_view raw) {
@@ -195,12 +224,16 @@ void ReplyWriter::add_input(Tool& tool, std::string_view text) {
   if (text.empty()) {
     return;
   }
+  if (text.size() > 2 && text == tool.input && is_json_object(text)) {
+    return;  // some servers end with all of it once more
+  }
   tool.has_input = true;
   count(text);
+  tool.input += text;
   if (tool.announced) {
     send(ToolInputDelta{text});
   } else {
-    tool.pending_input += text;
+    advance();
   }
 }
 
@@ -219,18 +252,30 @@ void ReplyWriter::tool_end(std::int64_t key) {
   }
 }
 
-// Emits all calls up to the first one that is still open.
+void ReplyWriter::announce(Tool& tool) {
+  const std::string id = tool.id.empty() ? cat("call_", current_) : tool.id;
+  tool.id = id;
+  for (int times = 2; !ids_.insert(tool.id).second; ++times) {
+    tool.id = cat(id, "_", times);
+  }
+  tool.announced = true;
+  send(ToolUseBegin{tool.id, tool.name});
+  if (!tool.input.empty()) {
+    send(ToolInputDelta{tool.input});
+  }
+}
+
+// Emits all calls up to the first one that is still open. Input tells that a name is complete.
 void ReplyWriter::advance() {
   while (Tool* tool = current_tool()) {
-    if (!std::exchange(tool->announced, true)) {
-      send(ToolUseBegin{tool->id, tool->name});
-      if (!tool->pending_input.empty()) {
-        send(ToolInputDelta{tool->pending_input});
-        tool->pending_input = {};
-      }
+    if (!tool->announced && (tool->done || (!tool->name.empty() && tool->has_input))) {
+      announce(*tool);
     }
     if (!tool->done) {
       return;
+    }
+    if (!tool->members.empty()) {
+      send(BlockMembers{json::take(std::exchange(tool->members, {})), true});
     }
     ++current_;
   }
@@ -260,8 +305,15 @@ void ReplyWriter::usage(const Usage& usage) {
   send(UsageReport{usage});
 }
 
-void ReplyWriter::ended(StopReason reason) {
-  send(ReplyEnded{reason});
+bool ReplyWriter::is_whole() const {
+  const auto is_whole_call = [](const Tool& tool) {
+    return !tool.has_input || is_json_object(tool.input);
+  };
+  return (has_words_ || used_tools()) && std::ranges::all_of(tools_, is_whole_call);
+}
+
+void ReplyWriter::ended(StopReason reason, std::string_view word) {
+  send(ReplyEnded{reason, word});
 }
 
 }  // namespace reprise::provider

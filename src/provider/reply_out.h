@@ -4,6 +4,7 @@
 // after another even if a server interleaves several tool calls.
 
 #include <deque>
+#include <set>
 #include <unordered_map>
 
 #include "reprise/provider.h"
@@ -40,11 +41,17 @@ class ReplyWriter {
   void signature(std::string_view signature);
   void raw_block(std::string_view json);
 
-  // A tool call is open until tool_end() or the end of the answer. `key` identifies it.
+  // A tool call is open until tool_end() or the end of the answer. `key` identifies it. Its id and
+  // name may come late, twice, or the name in pieces; a call that gets no id, or that of an earlier
+  // call of this answer, is assigned one, since its result must refer to it.
   void tool(std::int64_t key, std::string_view id, std::string_view name);
+  void tool_members(std::int64_t key, std::string_view json);       // unknown ones, as an object
   void tool_input(std::int64_t key, std::string_view raw);          // a JSON string
   void tool_input_object(std::int64_t key, std::string_view json);  // the whole object
   void tool_end(std::int64_t key);
+
+  // Unknown members that belong to the text; call after end_blocks().
+  void text_members(std::string_view json);
 
   // Emits the text so far: call it when more may take a while.
   void flush();
@@ -55,10 +62,12 @@ class ReplyWriter {
   void end_open_blocks();
 
   void usage(const Usage& usage);
-  void ended(StopReason reason);
+  void ended(StopReason reason, std::string_view word = {});
 
   bool began() const { return began_; }  // something was emitted
   bool used_tools() const { return !tools_.empty(); }
+  // Whether there are words or calls, and no call stops in the middle of its input.
+  bool is_whole() const;
   // The size of the answer so far, emitted or not, with an overhead per block, so that many small
   // blocks are limited, too.
   std::int64_t bytes() const { return bytes_; }
@@ -73,7 +82,8 @@ class ReplyWriter {
     std::string id;
     std::string name;
     DeltaText delta = {};
-    std::string pending_input = {};  // input that is not emitted yet
+    std::string input = {};    // so far
+    std::string members = {};  // an object; "" for none
     bool announced = false;
     bool has_input = false;
     bool done = false;
@@ -87,6 +97,7 @@ class ReplyWriter {
   void emit(Kind kind, std::string_view text);
   void end_text();
   void add_input(Tool& tool, std::string_view text);
+  void announce(Tool& tool);
   void close_tool(Tool& tool);
   void advance();
   Tool* open_tool(std::int64_t key);
@@ -103,7 +114,9 @@ class ReplyWriter {
   bool in_text_ = false;  // the last block is text or thinking of kind_, and can be continued
   Kind kind_ = Kind::text;
   DeltaText delta_;
-  std::string joined_;      // text of the open block that is not emitted yet
+  std::string joined_;                      // text of the open block that is not emitted yet
+  bool has_words_ = false;                  // text other than thinking
+  std::set<std::string, std::less<>> ids_;  // of the calls announced so far
   std::deque<Tool> tools_;  // in order of arrival; those before current_ are emitted
   std::unordered_map<std::int64_t, std::size_t> by_key_;  // index of tools_
   std::size_t current_ = 0;

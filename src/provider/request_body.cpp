@@ -50,6 +50,26 @@ Result<std::string> body_head(const Codec& codec, const Request& request, const 
   return changed_head(extra.is_null() ? head : merged_json(head, extra.text()), changes);
 }
 
+std::set<std::string, std::less<>> given_parameters(const Codec& codec, const Request& request) {
+  RequestOptions given;
+  std::set<std::string, std::less<>> out;
+  for (const std::string& name : request.given) {
+    if (const RequestOption* const option = find_request_option(name); option != nullptr) {
+      std::visit([&](auto slot) { given.*slot = request.options.*slot; }, option->slot);
+    } else if (name == "max_tokens") {
+      out.insert({"max_tokens", "max_completion_tokens", "max_output_tokens"});
+    } else {
+      out.insert(name);
+    }
+  }
+  if (const auto encoded = encode_options(given, codec.name(), codec.option_encodings()); encoded) {
+    for (std::string& name : parameters_of(*encoded)) {
+      out.insert(std::move(name));
+    }
+  }
+  return out;
+}
+
 Result<std::string> render_body(const Codec& codec, Request& request, const RawJson& extra,
                                 const BodyChanges& changes) {
   StreamedBody body(codec, request, extra, changes);
@@ -105,7 +125,7 @@ Result<> StreamedBody::add_next_message() {
   REPRISE_ASSIGN(next_message_, request_.messages.next());
   record_calls(message);
   if (next_message_) {
-    codec_.add_message(*items_, buffer_, message);
+    codec_.add_message(*items_, buffer_, message, request_.form);
   } else {
     codec_.add_last_message(*items_, buffer_, message, request_);
   }

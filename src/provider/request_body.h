@@ -15,6 +15,9 @@ inline constexpr std::int64_t kBufferedBodyBytes = 1'000'000;
 Result<std::string> body_head(const Codec& codec, const Request& request, const RawJson& extra,
                               const BodyChanges& changes = {});
 
+// The names in the body of the options that were given for this turn.
+std::set<std::string, std::less<>> given_parameters(const Codec& codec, const Request& request);
+
 // The whole body. Starts at the first message.
 Result<std::string> render_body(const Codec& codec, Request& request, const RawJson& extra = {},
                                 const BodyChanges& changes = {});

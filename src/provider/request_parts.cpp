@@ -1,5 +1,6 @@
 #include "provider/request_parts.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -14,8 +15,6 @@
 
 namespace reprise::provider {
 namespace {
-
-constexpr std::string_view kHostField = "reprise_host";
 
 // The value of the escape \uXXXX at the start of `text`; -1 if there is none.
 int unit_at(std::string_view text) {
@@ -75,35 +74,30 @@ std::string object_input(const RawJson& input) {
   return is_json_object(json) ? json : cat(R"({"input":)", json, "}");
 }
 
-std::string with_host(std::string_view block, std::string_view host) {
-  if (host.empty() || !is_json_object(block)) {
-    return std::string(block);
+std::int64_t token_count(JsonView number) {
+  constexpr double kExactMax = 9007199254740992;  // 2^53
+  if (const std::int64_t count = number.count(); count > 0) {
+    return count;
   }
-  std::string out(trimmed(block));
-  out.pop_back();
-  out += cat(trimmed(std::string_view(out).substr(1)).empty() ? "" : ",", '"', kHostField,
-             "\":", json::quoted(host), "}");
-  return out;
+  const double value = parse_number<double>(number.raw()).value_or(0);
+  return value > 0 && value <= kExactMax ? static_cast<std::int64_t>(value) : 0;
 }
 
-std::string without_host(const RawJson& block) {
-  const JsonView members(block.text());
-  if (!members.is(json::Kind::object)) {
-    return sendable(block);
-  }
+bool has_value(JsonView member) {
+  const std::string_view json = member.raw();
+  return member && json != R"("")" && json != "[]" && json != "{}";
+}
+
+std::string unknown_members(JsonView object, std::span<const std::string_view> known) {
   std::string out;
-  json::ObjectWriter object(out);
-  members.each_member([&](std::string_view name, JsonView value) {
-    if (name != kHostField) {
-      object.raw(name, value.raw());
+  json::ObjectWriter writer(out);
+  object.each_member([&](std::string_view name, JsonView value) {
+    if (has_value(value) && std::ranges::find(known, name) == known.end()) {
+      writer.raw(name, value.raw());
     }
   });
-  object.close();
-  return sendable(json::take(out));
-}
-
-std::string host_in(const RawJson& block) {
-  return JsonView(block.text())[kHostField].text();
+  writer.close();
+  return out == "{}" ? "" : out;
 }
 
 std::vector<http::Header> bearer_headers(std::string_view api_key) {

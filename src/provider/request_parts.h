@@ -2,6 +2,8 @@
 
 // Parts of requests common to all protocols.
 
+#include <span>
+
 #include "base/http.h"
 #include "base/json_view.h"
 #include "reprise/message.h"
@@ -19,17 +21,20 @@ std::string sendable(const RawJson& json);
 // for anything that is not an object (malformed JSON of a model, stored as a string).
 std::string object_input(const RawJson& input);
 
-// Adds the host to a block that only the server it came from understands, and removes it again. The
-// block is one JSON object; an empty host adds nothing.
-std::string with_host(std::string_view block, std::string_view host);
-std::string without_host(const RawJson& block);
-std::string host_in(const RawJson& block);  // "" for none
-
 // "Authorization: Bearer KEY"; empty without a key.
 std::vector<http::Header> bearer_headers(std::string_view api_key);
 
+// A count of tokens: some servers write 12.0. 0 for anything else.
+std::int64_t token_count(JsonView number);
+
 // Reads the cost of a request, which routers add to the usage.
 void read_cost(JsonView usage_json, Usage& usage);
+
+// Whether a member says anything: not null, and not an empty string, list or object.
+bool has_value(JsonView member);
+
+// The members of an object that are not in `known` and have a value, as an object; "" for none.
+std::string unknown_members(JsonView object, std::span<const std::string_view> known);
 
 // Whether a JSON array has any element.
 bool has_elements(JsonView array);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json_view.h"
+#include "base/text.h"
 #include "provider/codec.h"
 #include "provider/refusal.h"
 #include "provider/request_parts.h"
@@ -14,14 +15,18 @@ namespace reprise::provider {
 namespace openai_responses {
 namespace {
 
+// What is read of a call; anything else is kept for the server that sent it. The item's own id is a
+// reference to its reasoning, which may be left out.
+constexpr std::string_view kCallMembers[] = {"type", "id",        "call_id",
+                                             "name", "arguments", "status"};
 constexpr std::int64_t kItemBytes = 64;  // the number of an item in a set
 
 Usage usage_of(JsonView json) {
   Usage usage;
-  usage.input.value = json["input_tokens"].count();
-  usage.output.value = json["output_tokens"].count();
-  usage.reasoning.value = json["output_tokens_details"]["reasoning_tokens"].count();
-  usage.cached.value = json["input_tokens_details"]["cached_tokens"].count();
+  usage.input.value = token_count(json["input_tokens"]);
+  usage.output.value = token_count(json["output_tokens"]);
+  usage.reasoning.value = token_count(json["output_tokens_details"]["reasoning_tokens"]);
+  usage.cached.value = token_count(json["input_tokens_details"]["cached_tokens"]);
   read_cost(json, usage);
   return usage;
 }
@@ -30,7 +35,7 @@ Usage usage_of(JsonView json) {
 // Servers omit some of these; duplicates are ignored.
 class ResponsesReader final : public ReplyReader {
  public:
-  ResponsesReader(ReplyWriter& out, std::string_view host) : out_(out), host_(host) {}
+  explicit ResponsesReader(ReplyWriter& out) : out_(out) {}
 
   Result<> event(std::string_view name, std::string_view data) override {
     if (data == "[DONE]") {
@@ -45,7 +50,7 @@ class ResponsesReader final : public ReplyReader {
       begin(json["response"]);
     } else if (type == "response.completed" || type == "response.incomplete" ||
                type == "response.failed") {
-      return end(json["response"]);
+      return end(json["response"], type == "response.incomplete" ? "incomplete" : "");
     } else if (type == "response.output_item.added") {
       return add_item(json["output_index"].count(), json["item"]);
     } else {
@@ -57,24 +62,31 @@ class ResponsesReader final : public ReplyReader {
   Result<> whole(std::string_view json) override {
     const JsonView response(json);
     begin(response);
-    return end(response);
+    return end(response, "");
   }
 
   bool complete() const override { return done_; }
   bool done() const override { return done_; }
   std::int64_t bytes_buffered() const override {
     return kItemBytes *
-           static_cast<std::int64_t>(streamed_.size() + finished_.size() + added_.size());
+               static_cast<std::int64_t>(streamed_.size() + finished_.size() + added_.size()) +
+           static_cast<std::int64_t>(annotations_.size());
   }
 
   void finish(std::string_view request_id) override {
     out_.end_blocks();
+    if (!annotations_.empty()) {
+      out_.text_members(cat(R"({"annotations":[)", annotations_, "]}"));
+    }
     if (usage_) {
       usage_->request_id =
           out_.response_id().empty() ? request_id_of("", request_id) : out_.response_id();
       out_.usage(*usage_);
     }
-    out_.ended(reason());
+    const StopReason why = reason();
+    const bool has_word =
+        why == StopReason::other || (why == StopReason::refused && !incomplete_.empty());
+    out_.ended(why, has_word ? std::string_view(incomplete_) : std::string_view());
   }
 
  private:
@@ -151,8 +163,16 @@ class ResponsesReader final : public ReplyReader {
       if (!in_pieces) {
         read_content(item["content"]);
       }
+      item["content"].each([this](JsonView part) {
+        part["annotations"].each([this](JsonView source) {
+          annotations_ += cat(annotations_.empty() ? "" : ",", source.raw());
+        });
+      });
     } else if (type == "function_call") {
       begin_item(index, item);
+      if (const std::string members = unknown_members(item, kCallMembers); !members.empty()) {
+        out_.tool_members(index, members);
+      }
       if (!in_pieces) {
         out_.tool_input(index, item["arguments"].raw());
       }
@@ -164,10 +184,10 @@ class ResponsesReader final : public ReplyReader {
       // Open models show the reasoning itself, and expect it back with tool results. Without either
       // it is only a reference that the provider may have dropped.
       if (!item["encrypted_content"].text().empty() || has_elements(item["content"])) {
-        out_.raw_block(with_host(item.raw(), host_));
+        out_.raw_block(item.raw());
       }
     } else if (!type.empty()) {
-      out_.raw_block(with_host(item.raw(), host_));
+      out_.raw_block(item.raw());
     }
   }
 
@@ -196,11 +216,15 @@ class ResponsesReader final : public ReplyReader {
     }
   }
 
-  Result<> end(JsonView response) {
+  // `event` is the status that the event's name tells.
+  Result<> end(JsonView response, std::string_view event) {
     if (const JsonView error = response["error"]; error) {
       return std::unexpected(error_of_object(error));
     }
-    const std::string status = response["status"].text();
+    std::string status = response["status"].text();
+    if (status.empty()) {
+      status = event;
+    }
     if (status == "failed" || status == "cancelled") {
       return fail(Code::io, "the response has failed");
     }
@@ -210,7 +234,8 @@ class ResponsesReader final : public ReplyReader {
     if (const JsonView usage = response["usage"]; usage) {
       usage_ = usage_of(usage);
     }
-    if (status == "incomplete") {
+    // Some servers send no status.
+    if (status != "completed" && !status.empty()) {
       incomplete_ = response["incomplete_details"]["reason"].text();
       if (incomplete_.empty()) {
         incomplete_ = status;
@@ -221,10 +246,10 @@ class ResponsesReader final : public ReplyReader {
   }
 
   ReplyWriter& out_;
-  std::string host_;
   std::set<std::int64_t> streamed_;  // items that arrived in pieces
   std::set<std::int64_t> finished_;  // items that are done
   std::optional<Usage> usage_;
+  std::string annotations_;  // of all texts
   std::string incomplete_;
   std::map<std::int64_t, std::string> added_;  // items that have begun: their call ids
   bool created_ = false;
@@ -235,8 +260,8 @@ class ResponsesReader final : public ReplyReader {
 }  // namespace
 }  // namespace openai_responses
 
-std::unique_ptr<ReplyReader> make_responses_reader(ReplyWriter& out, std::string_view host) {
-  return std::make_unique<openai_responses::ResponsesReader>(out, host);
+std::unique_ptr<ReplyReader> make_responses_reader(ReplyWriter& out) {
+  return std::make_unique<openai_responses::ResponsesReader>(out);
 }
 
 }  // namespace reprise::provider

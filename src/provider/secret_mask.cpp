@@ -341,6 +341,17 @@ void MaskedSink::add(const RawBlock& event) {
   }
 }
 
+void MaskedSink::add(const BlockMembers& event) {
+  if (auto json = RawJson::parse(masked(event.json.text(), secrets_, TextForm::json)); json) {
+    sink_(BlockMembers{*std::move(json), event.of_call});
+  }
+}
+
+void MaskedSink::add(const ReplyEnded& event) {
+  const std::string word = mask(event.word);
+  sink_(ReplyEnded{event.reason, word});
+}
+
 void MaskedSink::add(const ReplyStarted& event) {
   sink_(ReplyStarted{mask(event.response_id), mask(event.model)});
 }

@@ -82,9 +82,10 @@ class MaskedSink {
   void add(const ToolInputDelta& event) { feed(Kind::input, event.json); }
   void add(const ToolUseBegin& event);
   void add(const RawBlock& event);
+  void add(const BlockMembers& event);
   void add(const ReplyStarted& event);
   void add(const UsageReport& event);
-  void add(const ReplyEnded& event) { sink_(event); }
+  void add(const ReplyEnded& event);
   void add(const Retrying& event) { sink_(event); }
   void add(const ParameterLeftOut& event) { sink_(event); }
   void add(const KeyMasked& event) { sink_(event); }

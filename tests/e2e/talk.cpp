@@ -32,6 +32,7 @@ class Gatherer {
     (void)scanner.string(type);  // "" if it has none
     reply_.blocks.emplace_back(UnknownBlock{type, event.json});
   }
+  void operator()(const BlockMembers& /*event*/) {}
   void operator()(const ReplyStarted& event) {
     reply_.response_id = event.response_id;
     reply_.model = event.model;

@@ -57,6 +57,7 @@ struct Answer {
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
   std::int64_t thinking_tokens = 0;
+  std::string ends;  // the reason for which it ends; "" for the protocol's own
   bool with_usage = true;
   std::size_t piece_characters = 5;  // of a delta
 };

@@ -47,6 +47,9 @@ const std::map<std::string_view, Flag>& flags() {
       {"typed_items", &Behaviour::typed_items},
       {"no_include", &Behaviour::no_include},
       {"wants_reasoning", &Behaviour::wants_reasoning},
+      {"nine_letters", &Behaviour::nine_letters},
+      {"no_user_after_tool", &Behaviour::no_user_after_tool},
+      {"no_marks", &Behaviour::no_marks},
       {"say_key", &Behaviour::say_key},
       {"gone", &Behaviour::gone},
       {"no_images", &Behaviour::no_images}};
@@ -102,6 +105,10 @@ bool set_word(Behaviour& out, std::string_view word) {
   }
   if (name == "refuse") {
     out.refuse = value;
+    return !value.empty();
+  }
+  if (name == "ends") {
+    out.ends = value;
     return !value.empty();
   }
   if (name == "endless") {

@@ -35,6 +35,11 @@ struct Behaviour {
   bool typed_items = false;      // 400 for input items without a type, answers without an id
   bool wants_reasoning = false;  // openai-chat: 400 for calls without their reasoning_content
   bool no_include = false;       // 400 for the field include
+  // Like other servers of openai-chat.
+  bool nine_letters = false;        // 400 for call ids other than nine letters and digits
+  bool no_user_after_tool = false;  // 400 for a question directly after tool results
+  bool no_marks = false;            // 400, in no helpful words, for reasoning in the history
+  std::string ends;                 // the reason for which answers end
   // While it streams; the numbers count deltas.
   int slow_ms = 0;                // before each delta
   std::optional<int> cut;         // closes in the middle of the next event

@@ -28,6 +28,9 @@ std::string usage_json(const Answer& answer) {
 }
 
 std::string_view finish_reason(const Answer& answer) {
+  if (!answer.ends.empty()) {
+    return answer.ends;
+  }
   return answer.calls.empty() ? "stop" : "tool_calls";
 }
 

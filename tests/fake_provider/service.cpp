@@ -111,6 +111,24 @@ Result<> check_as_vendor(const Behaviour& behaviour, const Value& body) {
       return refusal("reasoning_content is missing in an assistant message with tool calls");
     }
   }
+  std::string before;
+  for (const Value& message : body.find("messages").items) {
+    const std::string role = message.find("role").text;
+    if (behaviour.no_user_after_tool && role == "user" && before == "tool") {
+      return refusal("Unexpected role 'user' after role 'tool'");
+    }
+    before = role;
+    if (behaviour.no_marks && (message.has("reasoning_content") || message.has("reasoning"))) {
+      return refusal("invalid request");
+    }
+    for (const Value& call : message.find("tool_calls").items) {
+      const std::string& id = call.find("id").text;
+      if (behaviour.nine_letters && (id.size() != 9 || !std::ranges::all_of(id, is_ascii_alnum))) {
+        return refusal(
+            cat("Tool call id was ", id, " but must be a-z, A-Z, 0-9, with a length of 9."));
+      }
+    }
+  }
   for (const Value& item : body.find("input").items) {
     if (!behaviour.typed_items) {
       break;
@@ -309,6 +327,7 @@ Answer Service::make_answer(const Exchange& exchange, const Turn& turn) {
   out.cache_written_tokens = turn.caches ? out.input_tokens / 2 : 0;
   out.thinking_tokens = tokens_of(out.thinking.size());
   out.output_tokens = tokens_of(bytes) + out.thinking_tokens;
+  out.ends = behaviour.ends;
   if (behaviour.bad_input) {
     shorten_inputs(out);
   }

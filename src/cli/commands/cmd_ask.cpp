@@ -211,7 +211,9 @@ class Ask final : public Command {
   Result<Exit> conclude(Context& context, const Outcome& outcome, const Store* store) const {
     const bool stored = outcome.saved && store != nullptr;
     if (outcome.error) {
-      return conclude_cut(context, *outcome.error, stored && store->capabilities().messages);
+      return conclude_cut(context, *outcome.error,
+                          stored && store->capabilities().messages &&
+                              outcome.answer.state == MessageState::incomplete);
     }
     if (!save_) {
       save_by_default(context, outcome.answer);

@@ -167,6 +167,28 @@ Result<ToolRegistry> choose_tools(std::string_view list) {
   return chosen;
 }
 
+namespace {
+
+// What the flags of this command say of the answer: no server's refusal makes it be left out.
+std::vector<std::string> given_options(const RunFlags& flags) {
+  std::vector<std::string> out;
+  const auto add = [&out](bool is_given, std::string_view name) {
+    if (is_given) {
+      out.emplace_back(name);
+    }
+  };
+  add(flags.temperature.has_value(), "temperature");
+  add(flags.max_tokens.has_value(), "max_tokens");
+  add(flags.effort.has_value(), "effort");
+  add(flags.schema.has_value(), "schema");
+  for (const std::string& assignment : flags.set) {
+    out.push_back(assignment.substr(0, assignment.find('=')));
+  }
+  return out;
+}
+
+}  // namespace
+
 ConversationOptions conversation_options(const Settings& settings, const RunFlags& flags,
                                          const ProviderChoice& choice, const Session* session) {
   const Session* const own = choice.is_sessions_own ? session : nullptr;
@@ -186,6 +208,7 @@ ConversationOptions conversation_options(const Settings& settings, const RunFlag
     options.budget = TokenCount{*budget};
   }
   options.stream = settings.stream.value_or(true);
+  options.given = given_options(flags);
   return options;
 }
 

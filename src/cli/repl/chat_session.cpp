@@ -150,6 +150,9 @@ Result<> ChatSession::set_closing_title(const Exchange& first_exchange, bool int
 
 std::string ChatSession::advice_after(const Result<Outcome>& outcome) {
   const bool stores_text = store() != nullptr && store()->capabilities().messages;
+  if (outcome && outcome->answer.state == MessageState::complete) {
+    return "";
+  }
   if (outcome) {
     return stores_text && outcome->saved ? "what has arrived is saved, /go-on continues it"
                                          : "what has arrived is not saved";

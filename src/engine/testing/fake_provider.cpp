@@ -98,6 +98,7 @@ std::string refusal_of(const std::vector<Message>& messages,
       checker.complain(i, "the same role twice, or no user first");
     }
     before = message.role;
+    checker.ids.clear();  // some servers restart their numbering in each answer
     if (message.blocks.empty()) {
       checker.complain(i, "an empty message");
     }
@@ -173,9 +174,23 @@ Script& Script::usage(std::int64_t input, std::int64_t output, std::string_view 
   return *this;
 }
 
-Script& Script::ended(StopReason reason) {
-  steps.emplace_back([reason](const StreamSink& sink) { sink(ReplyEnded{reason}); });
+Script& Script::ended(StopReason reason, std::string_view word) {
+  steps.emplace_back([reason, word = std::string(word)](const StreamSink& sink) {
+    sink(ReplyEnded{reason, word});
+  });
   return *this;
+}
+
+Script& Script::members(std::string_view json, bool of_call) {
+  steps.emplace_back([json = *RawJson::parse(std::string(json)), of_call](const StreamSink& sink) {
+    sink(BlockMembers{json, of_call});
+  });
+  return *this;
+}
+
+Script& Script::refuses(Refusal why, std::string message) {
+  refusal = why;
+  return fails(Code::invalid_argument, std::move(message));
 }
 
 Script& Script::retrying(Error why, std::chrono::milliseconds pause) {
@@ -227,6 +242,7 @@ Result<> FakeProvider::receive(Request& request) {
   seen_now.options = request.options;
   seen_now.conversation = request.conversation;
   seen_now.grows = request.grows;
+  seen_now.form = request.form;
   seen.push_back(seen_now);
   if (!seen_now.refusal.empty()) {
     return fail(Code::invalid_argument, seen_now.refusal);
@@ -240,6 +256,7 @@ Result<> FakeProvider::stream(Request& request, const StreamSink& sink, std::sto
     return fail(Code::io, "no script");
   }
   const Script script = scripts.front();
+  request.refusal = script.refusal;
   if (scripts.size() > 1) {
     scripts.pop_front();
   }

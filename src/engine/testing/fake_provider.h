@@ -22,13 +22,16 @@ struct Script {
   Script& raw(std::string_view json);
   Script& started(std::string_view response_id, std::string_view model = "fake-1");
   Script& usage(std::int64_t input, std::int64_t output, std::string_view request_id = "");
-  Script& ended(StopReason reason = StopReason::end);
+  Script& ended(StopReason reason = StopReason::end, std::string_view word = {});
+  Script& members(std::string_view json, bool of_call);
   Script& retrying(Error why, std::chrono::milliseconds pause);
   Script& fails(Code code, std::string message = "the connection broke");
+  Script& refuses(Refusal why, std::string message = "invalid request");
   Script& then(std::function<void()> action);  // run between two events
 
   std::vector<std::function<void(const StreamSink&)>> steps;
   std::optional<Error> error;
+  std::optional<Refusal> refusal;
 };
 
 struct SeenRequest {
@@ -42,16 +45,17 @@ struct SeenRequest {
   RequestOptions options = {};
   std::string conversation = {};
   bool grows = true;
+  RequestForm form = {};
 };
 
 class FakeProvider final : public Provider {
  public:
   std::string called = "fake";
   bool stores = false;
-  bool continues = true;        // effective only with `stores`
-  bool binds_thinking = false;  // to the model that made it
-  bool reads_twice = true;      // like a retry; both passes must be equal
-  std::deque<Script> scripts;   // one per request; the last one is reused
+  bool continues = true;       // effective only with `stores`
+  std::string server;          // the host
+  bool reads_twice = true;     // like a retry; both passes must be equal
+  std::deque<Script> scripts;  // one per request; the last one is reused
   std::vector<SeenRequest> seen;
 
   Script& add();
@@ -59,9 +63,7 @@ class FakeProvider final : public Provider {
   std::string_view name() const override { return called; }
   bool stores_responses() const override { return stores; }
   bool continues_responses() const override { return stores && continues; }
-  bool is_bound_to_model(const Block& block) const override {
-    return binds_thinking && std::holds_alternative<ThinkingBlock>(block);
-  }
+  std::string_view host() const override { return server; }
   Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override;
   Result<std::string> dry_run(Request& request) override;
 

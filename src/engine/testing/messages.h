@@ -3,6 +3,7 @@
 // Sessions and messages for the engine's tests.
 
 #include "base/text.h"
+#include "engine/maker.h"
 #include "engine/message_of.h"
 #include "reprise/conversation.h"
 
@@ -36,6 +37,9 @@ inline Message user(std::string_view text) {
 inline Message assistant(std::vector<Block> blocks, std::string_view provider = "fake") {
   Message message = message_of(role::kAssistant, std::move(blocks));
   message.provider = provider;
+  if (provider == "fake") {
+    record_maker(message, {.provider = "fake", .host = "", .model = ""}, {});
+  }
   return message;
 }
 inline Message assistant(std::string_view text) {

@@ -31,13 +31,6 @@ class ListMessages final : public RequestMessages {
     return {};
   }
   std::int64_t bytes_estimate() const override { return bytes_; }
-  bool has_images() const override {
-    return std::ranges::any_of(messages_, [](const Message& message) {
-      return std::ranges::any_of(message.blocks, [](const Block& block) {
-        return std::holds_alternative<ImageBlock>(block);
-      });
-    });
-  }
 
  private:
   std::vector<Message> messages_;
@@ -153,6 +146,9 @@ class EventLog {
     lines_.push_back(cat("tool ", event.id, ": ", event.name));
   }
   void add(const RawBlock& event) { lines_.push_back(cat("raw: ", event.json.text())); }
+  void add(const BlockMembers& event) {
+    lines_.push_back(cat("members", event.of_call ? " of the call: " : ": ", event.json.text()));
+  }
   void add(const ReplyStarted& event) {
     lines_.push_back(cat("started ", event.response_id, ": ", event.model));
   }
@@ -160,7 +156,8 @@ class EventLog {
     lines_.push_back(cat("usage ", usage_to_json(event.usage)));
   }
   void add(const ReplyEnded& event) {
-    lines_.push_back(cat("ended ", static_cast<int>(event.reason)));
+    lines_.push_back(
+        cat("ended ", static_cast<int>(event.reason), event.word.empty() ? "" : " ", event.word));
   }
   void add(const ParameterLeftOut& event) {
     lines_.push_back(cat("without ", event.parameter, ": ", event.error.message));
