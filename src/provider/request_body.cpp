@@ -55,7 +55,9 @@ std::set<std::string, std::less<>> given_parameters(const Codec& codec, const Re
   std::set<std::string, std::less<>> out;
   for (const std::string& name : request.given) {
     if (const RequestOption* const option = find_request_option(name); option != nullptr) {
-      std::visit([&](auto slot) { given.*slot = request.options.*slot; }, option->slot);
+      if (auto value = option->slot.get(request.options)) {
+        option->slot.set(given, *std::move(value));
+      }
     } else if (name == "max_tokens") {
       out.insert({"max_tokens", "max_completion_tokens", "max_output_tokens"});
     } else {
