@@ -15,7 +15,7 @@
 //     Time{}, both stored and read.
 // (6) What a store cannot return as it was given is refused with invalid_argument, which names the
 //     field, before anything changes: text that is not UTF-8 (but a working_dir is a path, and may
-//     be any bytes without NUL), a message without a role, a negative position.
+//     be any bytes without NUL), and a message without a role.
 //
 // All functions may be called from several threads at once, and only in the process that opened the
 // store: after fork() they return unsupported in the child, and destroying the store there does not

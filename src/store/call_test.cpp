@@ -25,7 +25,7 @@ class WatchedStore : public testing::Test {
     };
     store_ = open_memory_store(options);
     ASSERT_TRUE(store_->create({.info = {.id = id_}}));
-    ASSERT_TRUE(store_->append(id_, std::vector<Message>(3), {}));
+    ASSERT_TRUE(store_->append(id_, std::vector<Message>(3, Message{.role = "user"}), {}));
   }
 
   const SessionId id_ = *SessionId::parse("s");

@@ -46,9 +46,6 @@ Result<> check(const CreatingProcess& process) {
 }
 
 Result<> check(const AppendOptions& options) {
-  if (options.expected_head && options.expected_head->value < 0) {
-    return fail(Code::invalid_argument, "expected_head is negative");
-  }
   if (const auto& begin = options.begin_partial; begin) {
     REPRISE_TRY(model::check_text("provider", begin->provider));
     REPRISE_TRY(model::check_text("model", begin->model));

@@ -16,7 +16,7 @@ TEST(ReadAll, GivesTheRangeInItsDirection) {
   const auto store = open_memory_store();
   const Session session{.info = {.id = *SessionId::parse("s")}};
   ASSERT_TRUE(store->create(session));
-  ASSERT_TRUE(store->append(session.info.id, std::vector<Message>(4), {}));
+  ASSERT_TRUE(store->append(session.info.id, std::vector<Message>(4, Message{.role = "user"}), {}));
   const auto some =
       read_all(*store, session.info.id, {.from = {1}, .to = {3}, .newest_first = true});
   ASSERT_TRUE(some);

@@ -78,7 +78,7 @@ class MessageLogTest : public testing::Test {
             .seq = seq,
             .number = ++number,
             .of = static_cast<std::int64_t>(batch.size()),
-            .request = "request-" + text,
+            .request = "request-" + text.substr(0, 20),
             .operation = OperationId::parse("operation-" + text.substr(0, 20)).value()};
         EXPECT_TRUE(
             append_line(before, static_cast<std::int64_t>(before.size()), message, trailer));
@@ -353,7 +353,7 @@ std::int64_t bytes_read() {
 TEST_F(MessageLogTest, TheNewestMessagesAreReadFromTheEndAlone) {
   std::vector<Texts> batches;
   for (int i = 0; i < 400; ++i) {
-    batches.push_back({cat("one ", i, std::string(20'000, 'x')), cat("two ", i)});
+    batches.push_back({cat("one-", i, std::string(20'000, 'x')), cat("two-", i)});
   }
   write(ours(batches));
   const std::int64_t before = bytes_read();

@@ -63,7 +63,7 @@ TEST(MemoryStore, ReadersKeepTheirSnapshot) {
   const auto store = open_memory_store();
   const Session session{.info = {.id = *SessionId::parse("s")}};
   ASSERT_TRUE(store->create(session));
-  ASSERT_TRUE(store->append(session.info.id, std::vector<Message>(3), {}));
+  ASSERT_TRUE(store->append(session.info.id, std::vector<Message>(3, Message{.role = "user"}), {}));
   int seen = 0;
   ASSERT_TRUE(store->read(session.info.id, {}, [&](Message&& message) {
     EXPECT_EQ(message.seq.value, seen++);
