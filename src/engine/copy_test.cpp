@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "engine/blobs.h"
+#include "engine/testing/copying.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 
@@ -16,56 +17,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-Message message(std::string_view role, std::string_view text, std::int64_t second) {
-  Message message;
-  message.role = role;
-  message.blocks.emplace_back(text_block(text));
-  message.created_at = Time(std::chrono::seconds(1'700'000'000 + second));
-  message.model = "m";
-  return message;
-}
-
-// Holds less than its inner store, and has no optional interfaces.
-class SmallStore final : public Store {
- public:
-  SmallStore(std::unique_ptr<Store> inside, SourceCapabilities holds)
-      : inside_(std::move(inside)), capabilities_{holds} {}
-  Result<> create(const Session& session) override { return inside_->create(session); }
-  Result<std::optional<Session>> find(const SessionId& id) override { return inside_->find(id); }
-  Result<> update(const SessionId& id, const SessionPatch& patch) override {
-    return inside_->update(id, patch);
-  }
-  Result<SessionPage> list(const SessionQuery& query) override { return inside_->list(query); }
-  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
-                              AppendOptions options) override {
-    if (fail_at_ && --*fail_at_ == 0) {
-      return fail(failure_, failure_ == Code::io ? "the disk is full" : "the session is too large");
-    }
-    durabilities_.push_back(options.durability);
-    return inside_->append(id, std::move(messages), std::move(options));
-  }
-  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
-    return inside_->read(id, range, sink);
-  }
-  const Capabilities& capabilities() const override { return capabilities_; }
-
-  void fail_at(int append, Code code = Code::io) {
-    fail_at_ = append;
-    failure_ = code;
-    capabilities_.trash = inside_->capabilities().trash;
-  }
-  void set_beginning(DeferredCreation* beginning) { capabilities_.deferred_creation = beginning; }
-  // Durabilities of the appends so far.
-  const std::vector<Durability>& durabilities() const { return durabilities_; }
-
- private:
-  std::unique_ptr<Store> inside_;
-  Capabilities capabilities_;
-  std::optional<int> fail_at_;
-  Code failure_ = Code::io;
-  std::vector<Durability> durabilities_;
-};
 
 // Its messages from the second one on follow the largest possible gap.
 class GappedStore final : public Store {
@@ -107,40 +58,6 @@ class GappedStore final : public Store {
   Store& inside_;
   Capabilities capabilities_;
   int reads_ = 0;
-};
-
-class Copying : public testing::Test {
- protected:
-  Copying() {
-    Session session{.info = {.id = id_}};
-    session.info.title = "one";
-    session.info.mode = "draft";
-    session.info.working_dir = "/here";
-    session.system_prompt = "be brief";
-    session.config = *RawJson::parse(R"({"a":1.0})");
-    session.response_chain = {{"openai-responses", "r1"}};
-    session.info.created_at = Time(std::chrono::seconds(1'700'000'000));
-    session.info.updated_at = session.info.created_at;
-    EXPECT_TRUE(source_->create(session));
-  }
-
-  static void add(Store& store, const SessionId& id, int from, int to, std::string_view text) {
-    std::vector<Message> messages;
-    for (int i = from; i < to; ++i) {
-      messages.push_back(message(i % 2 == 0 ? "user" : "assistant", cat(text, i), i));
-    }
-    ASSERT_TRUE(store.append(id, std::move(messages), {}));
-  }
-
-  CopiedSession copy(Store& target) {
-    auto copied = copy_session(*source_, target, id_);
-    EXPECT_TRUE(copied) << copied.error().message;
-    return copied.value_or(CopiedSession());
-  }
-
-  SessionId id_ = make_session_id(system_clock(), system_entropy());
-  std::unique_ptr<Store> source_ = open_memory_store();
-  std::unique_ptr<Store> target_ = open_memory_store();
 };
 
 TEST_F(Copying, CarriesEverything) {
@@ -366,121 +283,6 @@ TEST_F(Copying, NamesDamageAmongReplacedMessages) {
   const auto lines = target_->capabilities().artefacts->find_artefact(id_, {0}, "replaced.jsonl");
   ASSERT_TRUE(lines && *lines);
   EXPECT_THAT(**lines, testing::HasSubstr("readable"));
-}
-
-// Its calls do something else first, and its blobs are read by a function.
-class Altered final : public Source, public BlobReader {
- public:
-  explicit Altered(Source& inside) : inside_(inside), capabilities_(inside.capabilities()) {
-    capabilities_.blob_reader = this;
-  }
-  Result<std::optional<Session>> find(const SessionId& id) override {
-    return ++finds == 1 ? first_find(id) : inside_.find(id);
-  }
-  Result<SessionPage> list(const SessionQuery& query) override { return inside_.list(query); }
-  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
-    return inside_.read(id, range, sink);
-  }
-  Result<> read_blob(const BlobHash& /*hash*/,
-                     const std::function<Flow(std::string_view)>& sink) override {
-    REPRISE_TRY(blob);
-    sink(*blob);
-    return {};
-  }
-  const SourceCapabilities& capabilities() const override { return capabilities_; }
-
-  std::function<Result<std::optional<Session>>(const SessionId&)> first_find =
-      [this](const SessionId& id) { return inside_.find(id); };
-  Result<std::string> blob = fail(Code::not_found, "no blob");
-  int finds = 0;
-
- private:
-  Source& inside_;
-  SourceCapabilities capabilities_;
-};
-
-class CopyingABlob : public Copying {
- protected:
-  CopyingABlob() {
-    const BlobHash hash = *source_->capabilities().blobs->put_blob("the bytes");
-    Message image = message("user", "look", 1);
-    image.blocks.emplace_back(
-        ImageBlock{.media_type = "image/png", .blob = hash, .url = {}, .extra = {}});
-    EXPECT_TRUE(source_->append(id_, {image}, {}));
-  }
-  Altered altered_{*source_};
-};
-
-TEST_F(CopyingABlob, ComparesItsHash) {
-  altered_.blob = "other bytes";
-  const auto copied = copy_session(altered_, *target_, id_);
-  ASSERT_TRUE(copied) << copied.error().message;
-  EXPECT_THAT(copied->damage, ElementsAre(testing::EndsWith("its bytes have another hash")));
-}
-
-TEST_F(CopyingABlob, ReportsAMissingOne) {
-  const auto copied = copy_session(altered_, *target_, id_);
-  ASSERT_TRUE(copied) << copied.error().message;
-  EXPECT_THAT(copied->damage, ElementsAre(testing::EndsWith("no blob")));
-}
-
-TEST_F(CopyingABlob, StopsWhereItCannotBeReadThisTime) {
-  altered_.blob = fail(Code::io, "too many open files");
-  const auto failed = copy_session(altered_, *target_, id_);
-  ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.error().message, "too many open files");
-  SmallStore small(open_memory_store(), {});
-  EXPECT_FALSE(copy_session(altered_, small, id_)) << "it would be within the message";
-  altered_.blob = "the bytes";
-  EXPECT_EQ(copy_session(altered_, *target_, id_)->messages, 1);
-  EXPECT_EQ(copy_session(altered_, small, id_)->messages, 1);
-}
-
-TEST_F(Copying, TriesAgainToFindASessionThatIsMoved) {
-  add(*source_, id_, 0, 3, "text ");
-  Altered moved(*source_);
-  moved.first_find = [](const SessionId&) { return std::optional<Session>(); };
-  const auto copied = copy_session(moved, *target_, id_);
-  ASSERT_TRUE(copied) << copied.error().message;
-  EXPECT_EQ(copied->messages, 3);
-}
-
-// Has a damaged message, and the others after it.
-class DamagedStore final : public Store {
- public:
-  explicit DamagedStore(Store& inside)
-      : inside_(inside), capabilities_{SourceCapabilities(inside.capabilities())} {}
-  Result<> create(const Session& session) override { return inside_.create(session); }
-  Result<std::optional<Session>> find(const SessionId& id) override { return inside_.find(id); }
-  Result<> update(const SessionId& id, const SessionPatch& patch) override {
-    return inside_.update(id, patch);
-  }
-  Result<SessionPage> list(const SessionQuery& query) override { return inside_.list(query); }
-  Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
-                              AppendOptions options) override {
-    return inside_.append(id, std::move(messages), std::move(options));
-  }
-  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
-    REPRISE_TRY(inside_.read(id, range, [&](Message&& message) {
-      return message.seq == Seq{1} ? Flow::proceed : sink(std::move(message));
-    }));
-    return ReadReport{.damage = {{"row 1", "not JSON", ""}}, .damaged = 1};
-  }
-  const Capabilities& capabilities() const override { return capabilities_; }
-
- private:
-  Store& inside_;
-  Capabilities capabilities_;
-};
-
-TEST_F(Copying, WhatCannotBeComparedIsNotAConflict) {
-  add(*source_, id_, 0, 3, "text ");
-  copy(*target_);
-  DamagedStore damaged(*target_);
-  const auto copied = copy_session(*source_, damaged, id_);
-  ASSERT_FALSE(copied);
-  EXPECT_EQ(copied.error().code, Code::corrupt);
-  EXPECT_EQ(copied.error().message, "the target cannot be compared: row 1: not JSON");
 }
 
 TEST_F(Copying, IsIdempotent) {
