@@ -91,6 +91,11 @@ void add(Job& job, Parts parts, Part part, bool has_part) {
   }
 }
 
+// What Reprise itself notes for later requests means nothing elsewhere.
+bool is_users_field(const ExtraField& field) {
+  return field.name != "maker" && field.name != "refused";
+}
+
 }  // namespace
 
 Result<> add_losses(Job& job, Parts parts) {
@@ -115,11 +120,6 @@ Result<> add_losses(Job& job, Parts parts) {
         }));
   }
   return {};
-}
-
-// What Reprise itself notes for later requests means nothing elsewhere.
-bool is_users_field(const ExtraField& field) {
-  return field.name != "maker" && field.name != "refused";
 }
 
 void add_losses(Job& job, const Message& message, Parts parts) {

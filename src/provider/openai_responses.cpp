@@ -106,8 +106,8 @@ class Items {
   void operator()(const UnknownBlock& block) {
     const JsonView item(block.json.text());
     // Without its content, reasoning is a reference that the server may have dropped.
-    const bool is_reference = block.type == "reasoning" &&
-                              !has_value(item["encrypted_content"]) && !has_value(item["content"]);
+    const bool is_reference = block.type == "reasoning" && !has_value(item["encrypted_content"]) &&
+                              !has_value(item["content"]);
     if (message_.provider == kName && !is_reference) {
       end_content();
       items_.item();
