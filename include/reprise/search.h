@@ -88,7 +88,7 @@ struct SearchHit {
 
 struct SearchPage {
   std::vector<SearchHit> hits;
-  std::string next;  // "" for the last page
+  std::string next;                 // "" for the last page
   std::vector<Damage> damage = {};  // what is indexed and cannot be read: it may have hits
 };
 

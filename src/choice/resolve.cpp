@@ -204,12 +204,12 @@ Result<std::string> choose_model(const Sources& from, const Wanted& wanted,
 
 std::unexpected<Error> unknown(const Settings& settings, const Candidate& candidate) {
   const std::string& name = candidate.value;
-  return fail(Code::invalid_argument,
-              settings.providers.contains(name)
-                  ? cat("[providers.", name, "] has no base_url: add it with `",
-                        shell_command({"config", "set", cat("providers.", name, ".base_url"), "URL"}),
-                        "`")
-                  : unknown_provider(name, candidate.where));
+  return fail(
+      Code::invalid_argument,
+      settings.providers.contains(name)
+          ? cat("[providers.", name, "] has no base_url: add it with `",
+                shell_command({"config", "set", cat("providers.", name, ".base_url"), "URL"}), "`")
+          : unknown_provider(name, candidate.where));
 }
 
 Result<ProviderChoice> choose_named(const Sources& from, const Wanted& wanted,

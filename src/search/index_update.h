@@ -78,7 +78,7 @@ class IndexUpdate {
   bool stopped_ = false;
   bool is_whole_ = true;  // nothing was unreadable
   int failures_ = 0;      // that may have one cause
-  Result<> failure_;  // of writing a batch while reading a session
+  Result<> failure_;      // of writing a batch while reading a session
 };
 
 }  // namespace reprise::search
