@@ -248,9 +248,10 @@ Result<> IndexFile::create() {
   REPRISE_ASSIGN(const auto db,
                  Connection::open(file_, OpenMode::write, kBusy, sqlite::Pages::checked));
   REPRISE_TRY(db->script(cat("PRAGMA page_size=", sqlite::kCheckedPageBytes)));
-  return db->script(cat("BEGIN;", kTables, "PRAGMA application_id=", kApplicationId,
-                        ";PRAGMA user_version=", kVersion, ";COMMIT",
-                        sqlite::can_map(file_) ? ";PRAGMA journal_mode=WAL" : ""));
+  return db->script(
+      cat("BEGIN;", kTables, "PRAGMA application_id=", kApplicationId,
+          ";PRAGMA user_version=", kVersion, ";COMMIT",
+          sqlite::can_map(file_.native() + ".lock") ? ";PRAGMA journal_mode=WAL" : ""));
 }
 
 Result<> IndexFile::checkpoint() {

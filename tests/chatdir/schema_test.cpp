@@ -150,7 +150,7 @@ std::vector<Message> all_kinds_of_messages() {
       UnknownBlock{"", raw("{\n\"type\": 5}")},
   };
   std::vector<Message> all;
-  for (const char* const role : {"system", "user", "assistant", "tool", "developer", "", "x"}) {
+  for (const char* const role : {"system", "user", "assistant", "tool", "developer", "x"}) {
     all.push_back(of(role, {}));
     for (const Block& block : blocks) {
       all.push_back(of(role, {block}));

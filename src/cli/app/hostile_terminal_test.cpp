@@ -14,7 +14,7 @@ namespace {
 
 // Escape sequences, bidi overrides, tabs, many combining marks and invalid UTF-8.
 const std::string kHostile = cat("own\x1b]0;owned\x07\x1b[2J\x1b[6n\x1bP1$r\x1b\\\u202e\u2066\t",
-                                 "\xc2\x9b", "6n e\u0301\u0302\u0303\u0304\u0305\u0306\u0307\xff");
+                                 "\xc2\x9b", "6n e\u0301\u0302\u0303\u0304\u0305\u0306\u0307");
 
 // ncurses moves the cursor over blanks, so tests await single words.
 class HostileTerminalTest : public TerminalTest {

@@ -305,9 +305,9 @@ std::string create_append_function(const AppendShape& shape, std::string_view sc
 }
 
 std::string statement_name(std::string_view sql) {
-  constexpr std::string_view kTables = "reprise_";
+  constexpr std::string_view kPrefix = "reprise_";
   const auto is_end = [](char c) { return !is_ascii_alnum(c) && c != '_'; };
-  const std::size_t table = sql.find(kTables);
+  const std::size_t table = sql.find(kPrefix);
   if (table == std::string_view::npos) {
     return std::string(sql.substr(0, sql.find(' ')));
   }

@@ -353,8 +353,8 @@ Result<bool> Connection::has_log() {
   return has_row && mode.bytes("journal_mode") == "wal";
 }
 
-bool Connection::lacks_shared_memory() const {
-  return sqlite3_extended_errcode(handle_) == SQLITE_IOERR_SHMMAP && !can_map(file_);
+bool Connection::has_failed_to_map() const {
+  return sqlite3_extended_errcode(handle_) == SQLITE_IOERR_SHMMAP;
 }
 
 bool Connection::has_moved() const {

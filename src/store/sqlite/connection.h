@@ -163,8 +163,8 @@ class Connection {
   }
   // Whether the database has a write-ahead log.
   Result<bool> has_log();
-  // Whether the last call failed because the log needs shared memory that its file system lacks.
-  bool lacks_shared_memory() const;
+  // Whether the last call failed because the log's shared memory could not be mapped.
+  bool has_failed_to_map() const;
   // Whether its file was moved, removed or replaced since it was opened.
   bool has_moved() const;
   // The first column of the first row; 0 if there is no row.

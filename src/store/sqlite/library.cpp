@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -54,25 +55,30 @@ bool populate(volatile void* pages, int bytes) {
          errno != EFAULT;
 }
 
-// SQLite reports the lack of locks as a lock of another program. Call with errno set to 0 before
-// the operation.
-int unless_without_locks(int code) {
+// SQLite reports the lack of locks as a lock of another program. It reads errno of a call that
+// failed only after those that follow it, which unlock: one that succeeds leaves errno as it was.
+template <class Call>
+int without_locks_is_an_error(const Call& call) {
+  const int before = std::exchange(errno, 0);
+  const int code = call();
+  if (code == SQLITE_OK) {
+    errno = before;
+  }
   return (code & 0xFF) == SQLITE_BUSY && errno == ENOLCK ? SQLITE_IOERR_LOCK : code;
 }
 
 int lock(sqlite3_file* file, int level) {
-  errno = 0;
-  return unless_without_locks(base_methods->xLock(file, level));
+  return without_locks_is_an_error([&] { return base_methods->xLock(file, level); });
 }
 
 int lock_shared_memory(sqlite3_file* file, int offset, int count, int flags) {
-  errno = 0;
-  return unless_without_locks(base_methods->xShmLock(file, offset, count, flags));
+  return without_locks_is_an_error(
+      [&] { return base_methods->xShmLock(file, offset, count, flags); });
 }
 
 int map_shared_memory(sqlite3_file* file, int region, int bytes, int extend, volatile void** out) {
-  errno = 0;
-  const int code = unless_without_locks(base_methods->xShmMap(file, region, bytes, extend, out));
+  const int code = without_locks_is_an_error(
+      [&] { return base_methods->xShmMap(file, region, bytes, extend, out); });
   if (code != SQLITE_OK || *out == nullptr) {
     return code;
   }
@@ -176,11 +182,10 @@ std::string_view version() {
   return sqlite3_libversion();
 }
 
-bool can_map(const std::filesystem::path& file) {
-  const auto fd = open_file(file, O_RDWR);
-  const auto status = fd ? status_of(fd->get(), file) : std::unexpected(fd.error());
-  if (!status || status->st_size == 0) {
-    return true;  // it is not known
+bool can_map(const std::filesystem::path& lock_file) {
+  const auto fd = open_file(lock_file, O_RDWR);
+  if (!fd) {
+    return true;
   }
   void* const mapped = ::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd->get(), 0);
   if (mapped == MAP_FAILED) {

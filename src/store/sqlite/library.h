@@ -18,8 +18,9 @@ std::string_view version();  // "3.40.1"
 bool has_wal_reset_fault();
 
 // Whether the file system lets programs share memory through this file, as a log requires. True if
-// that cannot be determined.
-bool can_map(const std::filesystem::path& file);
+// that cannot be determined. For a lock file, not for a database: closing that would release the
+// locks that SQLite holds on it in this process (POSIX locks).
+bool can_map(const std::filesystem::path& lock_file);
 
 // The name of a VFS like SQLite's own that allocates every block of the shared memory that it maps.
 // SQLite writes one byte per 4 KiB: if the file system's blocks are smaller, the others are

@@ -16,6 +16,7 @@
 #include "store/sqlite/library.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite/writer.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -263,7 +264,7 @@ Result<> make_current(Connection& connection, Time now, std::span<const Migratio
 }
 
 Result<> enable_wal(Connection& connection) {
-  if (!can_map(connection.file())) {
+  if (!can_map(lock_path(connection.file()))) {
     return {};  // without a log, commits are as durable
   }
   REPRISE_ASSIGN(Statement mode, connection.query("PRAGMA journal_mode=WAL"));

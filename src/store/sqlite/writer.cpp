@@ -19,6 +19,7 @@
 #include "store/call.h"
 #include "store/paths.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/library.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -275,7 +276,7 @@ Result<Connection*> Writer::connection() {
 Result<> Writer::connect() {
   REPRISE_ASSIGN(connection_, Connection::open(file_, OpenMode::write, busy_timeout_));
   auto configured = connection_->script(kSyncedCommits);
-  if (configured || !connection_->lacks_shared_memory()) {
+  if (configured || !connection_->has_failed_to_map() || can_map(lock_path(file_))) {
     return configured;
   }
   connection_.reset();
