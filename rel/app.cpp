@@ -83,7 +83,7 @@ Message message_of(std::string_view role, std::string_view model, std::vector<Bl
 }
 
 std::vector<Message> conversation(const std::string& text, bool failed) {
-  const std::string_view model = std::string_view(text).substr(0, 60);
+  const std::string model = valid(std::string_view(text).substr(0, 60));
   return {
       message_of(role::kUser, model, {text_block(text)}),
       message_of(role::kAssistant, model,

@@ -204,7 +204,7 @@ class Signals {
         (moment.twice || (was_all && !moment.is_saving)) && code == 128 + moment.signal;
     if (code != kInterrupted && !by_signal && !(was_all && code == 0) &&
         !(had_error && code == 1)) {
-      return cat("ends with ", code);
+      return cat("ends with ", code, ": ", read_file(home() / "err").value_or(""));
     }
     const std::string_view shown = program.shown();
     const StoredAnswer stored = stored_answer_in(home(), moment.store);

@@ -211,9 +211,11 @@ class Ask final : public Command {
   Result<Exit> conclude(Context& context, const Outcome& outcome, const Store* store) const {
     const bool stored = outcome.saved && store != nullptr;
     if (outcome.error) {
+      // A whole answer that does not match its schema cannot be continued.
+      const bool goes_on = outcome.error->code == Code::cancelled ||
+                           outcome.answer.state == MessageState::incomplete;
       return conclude_cut(context, *outcome.error,
-                          stored && store->capabilities().messages &&
-                              outcome.answer.state == MessageState::incomplete);
+                          stored && store->capabilities().messages && goes_on);
     }
     if (!save_) {
       save_by_default(context, outcome.answer);
