@@ -26,14 +26,16 @@ bool is_called(const Settings& settings, std::string_view name, const NamedProvi
 std::optional<Candidate> setting(const Settings& settings, const NamedProvider& provider,
                                  SettingMember member) {
   for (const auto& [name, section] : settings.providers) {
-    if (section.*member && is_called(settings, name, provider)) {
-      return Candidate{.from = From::section, .value = *(section.*member)};
+    const auto& value = section.*member;
+    if (value && is_called(settings, name, provider)) {
+      return Candidate{.from = From::section, .value = *value};
     }
   }
   for (const TopSettings& top : settings.tops | std::views::reverse) {
     const auto& whose = top.provider ? top.provider : settings.provider;
-    if (top.own.*member && (!whose || is_called(settings, *whose, provider))) {
-      return Candidate{.from = From::top, .value = *(top.own.*member)};
+    const auto& value = top.own.*member;
+    if (value && (!whose || is_called(settings, *whose, provider))) {
+      return Candidate{.from = From::top, .value = *value};
     }
   }
   return std::nullopt;

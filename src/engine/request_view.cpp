@@ -170,6 +170,26 @@ Result<std::optional<Message>> RequestView::next() {
   return std::optional<Message>(std::move(out));
 }
 
+std::optional<RequestView::Piece> RequestView::take_piece() {
+  return pushed_back_ ? std::exchange(pushed_back_, std::nullopt) : next_piece();
+}
+
+// Whether a piece cannot be in the same message. A question after results is counted, and an answer
+// comes between them if the form says so.
+bool RequestView::is_separate(const Piece& piece, const Message& message, bool has_results) {
+  if (piece.assistant != (message.role == role::kAssistant)) {
+    return true;
+  }
+  if (!has_results || piece.assistant) {
+    return false;
+  }
+  ++sent_.questions_after_results;
+  if (options_.form.answers_results) {
+    queue_.push_back(message_of(role::kAssistant, {TextBlock{std::string(kStopped), {}}}));
+  }
+  return options_.form.answers_results;
+}
+
 std::optional<Message> RequestView::next_message() {
   Message out =
       message_of(role::kUser, carried_results_.empty() ? results_of_open_calls()
@@ -179,24 +199,16 @@ std::optional<Message> RequestView::next_message() {
     add_text(out.blocks, options_.prompt);
   }
   const std::size_t head = out.blocks.size();
-  while (auto piece = pushed_back_ ? std::exchange(pushed_back_, std::nullopt) : next_piece()) {
-    if (first_ && piece->assistant && !has_results && out.blocks.size() == head) {
+  while (auto piece = take_piece()) {
+    const bool begins = first_ && !has_results && out.blocks.size() == head;
+    if (begins && piece->assistant) {
       repairs_.count(RequestRepair::first_answer);
-      pushed_back_ = std::move(piece);
       add_text(out.blocks, std::string(kEarlierLeftOut));
-      break;
-    }
-    if (has_results && !piece->assistant && out.role == role::kUser) {
-      ++sent_.questions_after_results;
-      if (options_.form.answers_results) {
-        queue_.push_back(message_of(role::kAssistant, {TextBlock{std::string(kStopped), {}}}));
-        pushed_back_ = std::move(piece);
-        break;
-      }
     }
     if (out.blocks.empty()) {
       out.role = piece->assistant ? role::kAssistant : role::kUser;
-    } else if (piece->assistant != (out.role == role::kAssistant)) {
+    }
+    if (is_separate(*piece, out, has_results)) {
       pushed_back_ = std::move(piece);
       break;
     }

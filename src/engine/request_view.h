@@ -63,8 +63,10 @@ class RequestView final : public RequestMessages {
     const Message& message;
     bool is_own;  // made by the target
   };
+  bool is_separate(const Piece& piece, const Message& message, bool has_results);
   std::optional<Message> next_message();
   std::optional<Piece> next_piece();
+  std::optional<Piece> take_piece();
   bool is_omitted(const Message& message);
   bool omits_refused_turn(const Message& question);
   Piece assistant_piece(Message message);

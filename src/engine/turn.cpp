@@ -78,9 +78,16 @@ std::optional<Error> schema_fault(const RawJson& schema, const Message& answer) 
                                            cat("the answer does not match the schema: ", why)});
 }
 
-// An end that is not known to be a good one.
-std::unexpected<Error> cut_by_server(const Provider& provider, std::string_view word) {
+// An end that is not known to be a good one is none.
+Result<> check_end(const Provider& provider, const Reply& reply) {
+  if (!reply.ended()) {
+    return fail(Code::io, "the provider ended the answer without marking it complete");
+  }
+  if (reply.reason() != StopReason::other) {
+    return {};
+  }
   const std::string_view host = provider.host().empty() ? provider.name() : provider.host();
+  const std::string_view word = reply.word();
   return fail(Code::io, cat(host, " ended the answer early",
                             word.empty() ? "" : cat(": its reason is '", word, "'")));
 }
@@ -152,11 +159,8 @@ Result<Outcome> Turn::run_rounds() {
     if (record_.check_lost()) {
       return lost(reply);
     }
-    if (streamed && !reply.ended()) {
-      streamed = fail(Code::io, "the provider ended the answer without marking it complete");
-    }
-    if (streamed && reply.reason() == StopReason::other) {
-      streamed = cut_by_server(provider_, reply.word());
+    if (streamed) {
+      streamed = check_end(provider_, reply);
     }
     if (!streamed && !reply.has_content()) {
       return end_without_reply(streamed.error());
@@ -230,7 +234,8 @@ Result<> Turn::request_reply(Reply& reply) {
 
 // What is shown if nothing helped: the first refusal, unless something else failed in the end.
 Error Turn::first_refusal(Error last) const {
-  Error error = refusal_ && ladder_.first_refusal() ? *ladder_.first_refusal() : std::move(last);
+  const std::optional<Error> first = refusal_ ? ladder_.first_refusal() : std::nullopt;
+  Error error = first.value_or(std::move(last));
   if (error.code == Code::too_long) {
     error.message += kReduceAdvice;
   }
@@ -280,6 +285,9 @@ bool Turn::climb(const Error& refusal, const PlanOptions& plan_options) {
 }
 
 bool Turn::cut_history(const PlanOptions& plan_options) {
+  if (!refusal_) {
+    return false;
+  }
   const auto part = ladder_.cut_history(*refusal_);
   const auto budget = part ? part_of_history(record_, plan_options, *part) : std::nullopt;
   if (budget) {

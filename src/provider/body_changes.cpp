@@ -184,6 +184,14 @@ std::string changed_object(const std::string& name, std::string_view object,
   return out == "{}" && object != "{}" ? "" : out;
 }
 
+// Whether leaving out `parameter` would leave out one that was given, or a part of it.
+bool holds_given(std::string_view parameter, const std::set<std::string, std::less<>>& given) {
+  return std::ranges::any_of(given, [parameter](const std::string& name) {
+    return name == parameter || name.starts_with(cat(parameter, ".")) ||
+           parameter.starts_with(cat(name, "."));
+  });
+}
+
 }  // namespace
 
 std::string changed_head(std::string_view head, const BodyChanges& changes) {
@@ -223,14 +231,6 @@ std::vector<std::string> parameters_of(std::string_view head) {
     out.push_back(name);
   }
   return out;
-}
-
-// Whether leaving out `parameter` would leave out one that was given, or a part of it.
-bool holds_given(std::string_view parameter, const std::set<std::string, std::less<>>& given) {
-  return std::ranges::any_of(given, [parameter](const std::string& name) {
-    return name == parameter || name.starts_with(cat(parameter, ".")) ||
-           parameter.starts_with(cat(name, "."));
-  });
 }
 
 bool blames_given(const RejectedBody& rejected) {

@@ -35,6 +35,12 @@ void add_cache_key(RequestOptions& options, const Codec& codec, const Request& r
   }
 }
 
+void copy_option(RequestOptions& to, const RequestOptions& from, const RequestOption& option) {
+  if (auto value = option.slot.get(from)) {
+    option.slot.set(to, *std::move(value));
+  }
+}
+
 }  // namespace
 
 Result<std::string> body_head(const Codec& codec, const Request& request, const RawJson& extra,
@@ -55,9 +61,7 @@ std::set<std::string, std::less<>> given_parameters(const Codec& codec, const Re
   std::set<std::string, std::less<>> out;
   for (const std::string& name : request.given) {
     if (const RequestOption* const option = find_request_option(name); option != nullptr) {
-      if (auto value = option->slot.get(request.options)) {
-        option->slot.set(given, *std::move(value));
-      }
+      copy_option(given, request.options, *option);
     } else if (name == "max_tokens") {
       out.insert({"max_tokens", "max_completion_tokens", "max_output_tokens"});
     } else {

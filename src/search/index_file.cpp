@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "search/tokenizer.h"
@@ -211,6 +212,7 @@ Result<> IndexFile::refresh() {
 
 Result<LockFile::Hold> IndexFile::lock(std::chrono::milliseconds wait) {
   if (!lock_) {
+    REPRISE_ASSERT(cannot_write_);
     return std::unexpected(*cannot_write_);
   }
   REPRISE_ASSIGN(LockFile::Hold hold, lock_->acquire(steady_clock::now() + wait));

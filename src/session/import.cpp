@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "base/transient.h"
 #include "engine/copy.h"
@@ -430,6 +431,7 @@ class Import {
   // Notes the new fork, so that it is found if this import is killed and its first message grows
   // meanwhile.
   Result<> begin_fork(const SessionId& parent, Seq at, const SessionId& child) {
+    REPRISE_ASSERT(first_);
     REPRISE_TRY(change_origin(*first_, [&child](Origin& origin) { origin.fork = child.str(); }));
     Forking* const forking = target_.capabilities().forking;
     if (at == Seq{} || forking == nullptr) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -90,8 +91,9 @@ Result<bool> recover_answer(Store& store, const SessionInfo& info,
                             Clock& clock) {
   // The answer may have begun or ended since the session was listed. One that cannot be read can be
   // removed all the same.
-  const auto now = store.find(info.id);
-  const auto answering = now && *now ? (*now)->info.answering : info.answering;
+  const auto found = store.find(info.id);
+  const std::optional<Session> now = found ? *found : std::nullopt;
+  const auto answering = now ? now->info.answering : info.answering;
   if (!answering) {
     return false;
   }

@@ -165,17 +165,18 @@ class Restore final : public Command {
 
   // `restore --replaced SEL` is understood, too.
   Result<Exit> run_replaced(Context& context) {
-    if (sels_.empty() && !replaced_->empty()) {
-      sels_.push_back(std::exchange(*replaced_, ""));
+    std::string which = replaced_.value_or("");
+    if (sels_.empty() && !which.empty()) {
+      sels_.push_back(std::exchange(which, ""));
     }
     if (all_ || sels_.size() != 1) {
       return context.console().usage_error("--replaced needs one session");
     }
     const auto number =
-        replaced_->empty() ? std::size_t{1} : parse_number<std::size_t>(*replaced_).value_or(0);
+        which.empty() ? std::size_t{1} : parse_number<std::size_t>(which).value_or(0);
     if (number == 0) {
       return context.console().usage_error(
-          cat("--replaced takes a number from its list, from 1 on, not '", *replaced_, "'"));
+          cat("--replaced takes a number from its list, from 1 on, not '", which, "'"));
     }
     REPRISE_ASSIGN(Store* const store, dry_run_ ? context.stores().open(Access::read)
                                                 : context.stores().open_existing());

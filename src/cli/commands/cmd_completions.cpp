@@ -11,8 +11,7 @@ namespace {
 // has from the candidates. What it returns is put into the line as it is, so it is quoted for its
 // place: within the quotes of the word if it has any. Bash closes them, unless the last character
 // is one. Only names of files are quoted by bash.
-std::string_view bash_completions() {
-  return R"bash(# bash completion for reprise
+constexpr std::string_view kBash = R"bash(# bash completion for reprise
 _reprise_quoted() {  # MARK TEXT: sets `value`
   local apostrophe="'" bang="\"'!'\"" last=
   value=$2
@@ -97,7 +96,6 @@ _reprise() {
 }
 complete -F _reprise reprise
 )bash";
-}
 
 std::string_view zsh_completions() {
   return R"zsh(#compdef reprise
@@ -151,7 +149,7 @@ class Completions final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (shell_ == "bash") {
-      context.console().out().write(bash_completions());
+      context.console().out().write(kBash);
     } else if (shell_ == "zsh") {
       context.console().out().write(zsh_completions());
     } else {
