@@ -319,7 +319,8 @@ TEST_F(PostgresLookup, PagesHaveNeitherGapsNorRepeatsWhileSessionsMove) {
   }
 }
 
-// Characters that PostgreSQL's text cannot hold, and titles of which the index has only the beginning.
+// Characters that PostgreSQL's text cannot hold, and titles of which the index has only the
+// beginning.
 TEST_F(PostgresLookup, AnyTitleIsFoundByAnyPartOfIt) {
   const auto store = open();
   const std::string odd("\u00ff\0\\ 1:\u00e3'%_ ", 13);
