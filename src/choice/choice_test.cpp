@@ -203,7 +203,7 @@ TEST_F(ChoiceOfProvider, VariablesChooseThenALocalServer) {
 TEST_F(ChoiceOfProvider, AContextFileIsAskedInsteadOfItsSession) {
   wanted_.model.reset();
   resume("anthropic", "old", kLocal);
-  settings_.context_file = "/work/.ai/openai.json";
+  settings_.context_file = "/home/me/.ai/openai.json";
   settings_.provider = "openai-chat";
   section("openai-chat").model = "new";
   variables_ = {{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "a"}};

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <iterator>
 
+#include "base/encode.h"
 #include "base/json_view.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -66,13 +67,10 @@ std::string nine_letters(std::uint64_t number) {
   return out;
 }
 
-// FNV-1a: the same in every process.
-std::uint64_t stable_hash(std::initializer_list<std::string_view> texts) {
-  std::uint64_t hash = 0xCBF29CE484222325U;
-  const auto add = [&hash](unsigned char byte) { hash = (hash ^ byte) * 0x100000001B3U; };
+std::uint64_t hash_of(std::initializer_list<std::string_view> texts) {
+  std::uint64_t hash = kFnvOffset;
   for (const std::string_view text : texts) {
-    std::ranges::for_each(text, add);
-    add(0);
+    hash = fnv1a(std::string_view("\0", 1), fnv1a(text, hash));
   }
   return hash;
 }
@@ -445,7 +443,7 @@ std::string RequestView::sent_id(const ToolUseBlock& call, const Source& from) {
 std::string RequestView::mapped_id(std::string_view id, const Message& from) {
   const std::string time = format_time(from.created_at);
   for (int times = 0;; ++times) {
-    std::string mapped = nine_letters(stable_hash({id, time, cat(times)}));
+    std::string mapped = nine_letters(hash_of({id, time, cat(times)}));
     if (ids_.insert(std::hash<std::string>{}(mapped)).second) {
       return mapped;
     }

@@ -12,13 +12,14 @@ namespace reprise {
 namespace {
 
 constexpr int kSchemaDepthMax = 64;
+constexpr int kStepsMax = 100'000;  // a schema that refers to itself may branch without end
 
 class SchemaCheck {
  public:
   explicit SchemaCheck(JsonView root) : root_(root) {}
 
   std::string mismatch(JsonView value, JsonView schema, const std::string& place, int depth = 0) {
-    if (depth > kSchemaDepthMax || !schema.is(json::Kind::object)) {
+    if (++steps_ > kStepsMax || depth > kSchemaDepthMax || !schema.is(json::Kind::object)) {
       return schema.raw() == "false" ? cat(place, " is not allowed") : "";
     }
     if (const std::string ref = schema["$ref"].text(); !ref.empty()) {
@@ -34,6 +35,9 @@ class SchemaCheck {
     }
     return of_combinations(value, schema, place, depth);
   }
+
+  // Whether the schema was too much to check, which says nothing about the answer.
+  bool is_exhausted() const { return steps_ > kStepsMax; }
 
  private:
   static bool is_type(JsonView value, std::string_view type) {
@@ -179,6 +183,7 @@ class SchemaCheck {
   }
 
   JsonView root_;
+  int steps_ = 0;
 };
 
 }  // namespace
@@ -189,7 +194,9 @@ std::string schema_mismatch(std::string_view answer, const RawJson& schema) {
     return "it is not JSON";
   }
   const JsonView root(schema.text());
-  return SchemaCheck(root).mismatch(JsonView(value->text()), root, "$");
+  SchemaCheck check(root);
+  const std::string why = check.mismatch(JsonView(value->text()), root, "$");
+  return check.is_exhausted() ? "" : why;
 }
 
 }  // namespace reprise

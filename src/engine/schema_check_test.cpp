@@ -41,6 +41,7 @@ TEST(SchemaCheck, SaysWhatDoesNotMatch) {
       {R"({"a":1})", R"({"$defs":{"m":{"type":"object"}},"properties":{"a":{"$ref":"#/$defs/m"}}})",
        "$.a is not of type object"},
       {"1", R"({"$ref":"#"})", ""},
+      {"1", R"({"anyOf":[{"$ref":"#"},{"$ref":"#"}]})", ""},
   };
   for (const Case& one : kCases) {
     EXPECT_EQ(why(one.answer, one.schema), one.why) << one.answer << " " << one.schema;
