@@ -65,6 +65,14 @@ bool is_uuid(std::string_view text) {
   });
 }
 
+std::string alternatives(const std::vector<std::string_view>& words) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    out += cat(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
+  }
+  return out;
+}
+
 std::string counted(std::int64_t count, std::string_view noun) {
   return cat(count, " ", noun, count == 1 ? "" : "s");
 }

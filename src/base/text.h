@@ -73,6 +73,9 @@ std::string joined(const Range& range, Text text = {}) {
   return out;
 }
 
+// "a, b or c"
+std::string alternatives(const std::vector<std::string_view>& words);
+
 // "1 page", "2 pages".
 std::string counted(std::int64_t count, std::string_view noun);
 

@@ -106,7 +106,7 @@ std::size_t valid_prefix(std::string_view bytes) {
     }
     i += match.matched;
     while (i + 1 < bytes.size() && byte_at(bytes, i) >= 0xC2 && byte_at(bytes, i) <= 0xDF &&
-           (byte_at(bytes, i + 1) & 0xC0U) == 0x80U) {
+           is_continuation(bytes[i + 1])) {
       i += 2;
     }
   }
@@ -166,7 +166,7 @@ std::size_t incomplete_tail(std::string_view bytes) {
   const std::size_t reach = std::min<std::size_t>(3, bytes.size());
   for (std::size_t back = 1; back <= reach; ++back) {
     const std::size_t i = bytes.size() - back;
-    if ((byte_at(bytes, i) & 0xC0U) == 0x80U) {
+    if (is_continuation(bytes[i])) {
       continue;  // a continuation byte: its lead is further left
     }
     const Match match = match_at(bytes, i);

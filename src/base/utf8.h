@@ -29,6 +29,11 @@ struct Decoded {
 };
 Decoded decode(std::string_view text);
 
+// Whether the byte continues a character.
+constexpr bool is_continuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
 // The number of bytes at the end that start an incomplete character (0 to 3): a stream holds them
 // back until more bytes arrive.
 std::size_t incomplete_tail(std::string_view bytes);

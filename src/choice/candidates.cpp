@@ -321,12 +321,15 @@ std::vector<Candidate> key_candidates(const Sources& from, const NamedProvider& 
   return out;
 }
 
+std::string server_of(const ProviderChoice& choice) {
+  const ProviderKind* const kind = find_provider_kind(choice.kind);
+  return choice.options.base_url.empty() && kind != nullptr ? std::string(kind->default_url)
+                                                            : choice.options.base_url;
+}
+
 std::vector<Candidate> section_candidates(const Sources& from, const Wanted& wanted,
                                           const ProviderChoice& choice) {
-  const ProviderKind* const kind = find_provider_kind(choice.kind);
-  const std::string server = choice.options.base_url.empty() && kind != nullptr
-                                 ? std::string(kind->default_url)
-                                 : choice.options.base_url;
+  const std::string server = server_of(choice);
   // A provider that was chosen by its own name has only its own section, even if others describe
   // the same server.
   auto own = servers_of_section(from, wanted, choice, choice.name);

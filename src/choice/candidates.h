@@ -76,6 +76,9 @@ std::vector<Candidate> server_candidates(const Sources& from, const Wanted& want
 std::vector<Candidate> key_candidates(const Sources& from, const NamedProvider& provider,
                                       const std::string& server);
 
+// The server that a choice goes to: its own, else the kind's.
+std::string server_of(const ProviderChoice& choice);
+
 // The settings' sections whose headers, fields and options may be sent, one for each server that
 // they describe.
 std::vector<Candidate> section_candidates(const Sources& from, const Wanted& wanted,

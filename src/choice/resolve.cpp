@@ -20,11 +20,6 @@ struct FoundKey {
   std::string hint;       // "the key_command of FILE belongs to HOST"; "" if there is no other key
 };
 
-std::string server_of(const NamedProvider& provider, const ProviderChoice& choice) {
-  const std::string& url = choice.options.base_url;
-  return url.empty() ? std::string(provider.kind->default_url) : url;
-}
-
 const Candidate* find_usable(const std::vector<Candidate>& candidates, std::string_view server) {
   const auto usable = std::ranges::find_if(
       candidates, [&](const Candidate& candidate) { return may_use(candidate, server); });
@@ -122,7 +117,7 @@ Result<> choose_server(const Sources& from, const Wanted& wanted, const NamedPro
     return fail(Code::unauthorized, candidates.back().where);
   }
   choice.options.base_url = trimmed(chosen->value);
-  const std::string server = server_of(provider, choice);
+  const std::string server = server_of(choice);
   const std::string previous = sessions_server(from, wanted, provider);
   if (!previous.empty() && chosen->from != From::flag && !http::is_same_server(previous, server)) {
     choice.warnings.push_back(cat("the session used ", http::host_of(previous), "; ",
@@ -223,7 +218,7 @@ Result<ProviderChoice> choose_named(const Sources& from, const Wanted& wanted,
                         .is_sessions_own = is_sessions_own(from, wanted, *provider)};
   if (provider->kind->has_server()) {
     REPRISE_TRY(choose_server(from, wanted, *provider, choice));
-    REPRISE_TRY(choose_key(from, wanted, *provider, choice.options, server_of(*provider, choice)));
+    REPRISE_TRY(choose_key(from, wanted, *provider, choice.options, server_of(choice)));
   }
   REPRISE_ASSIGN(choice.model, choose_model(from, wanted, *provider, choice));
   return choice;
@@ -373,10 +368,7 @@ Result<RequestOptions> apply_sections(const Sources& from, const Wanted& wanted,
   if (const auto all = settings.requests.find(""); all != settings.requests.end()) {
     out = all->second.options;
   }
-  const ProviderKind* const kind = find_provider_kind(choice.kind);
-  const std::string server = choice.options.base_url.empty() && kind != nullptr
-                                 ? std::string(kind->default_url)
-                                 : choice.options.base_url;
+  const std::string server = server_of(choice);
   const auto candidates = section_candidates(from, wanted, choice);
   const auto applies = [&](std::string_view name) {
     return std::ranges::any_of(candidates, [&](const Candidate& candidate) {

@@ -1,20 +1,15 @@
 // The record's handling of a failing or missing store.
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "engine/record.h"
 #include "store/rules.h"
 
 namespace reprise {
-namespace {
-
-bool begins_character(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-}
-
-}  // namespace
 
 void Record::on_failed(const Error& error) {
   saved_ = false;
@@ -116,7 +111,8 @@ std::string Record::describe_lost() {
     return cat("what was shown since then may not be saved: ", read.error().message);
   }
   const auto unsaved = std::ranges::mismatch(displayed, stored).in1;
-  const auto characters = std::count_if(unsaved, displayed.end(), begins_character);
+  const auto characters =
+      std::count_if(unsaved, displayed.end(), std::not_fn(utf8::is_continuation));
   if (characters == 0 && results == 0) {
     return "everything shown so far is saved";
   }

@@ -107,9 +107,8 @@ class SchemaCheck {
                    (below && *number >= *below);
     } else if (value.is(json::Kind::string)) {
       const std::string text = value.text();
-      const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
-      is_outside = outside(static_cast<double>(std::ranges::count_if(text, is_start)), "minLength",
-                           "maxLength");
+      const auto inner = std::ranges::count_if(text, utf8::is_continuation);
+      is_outside = outside(static_cast<double>(std::ssize(text) - inner), "minLength", "maxLength");
     } else if (value.is(json::Kind::array)) {
       double count = 0;
       value.each([&count](JsonView) { ++count; });

@@ -117,7 +117,7 @@ class Recall {
 
   // Removes partial characters at both ends.
   static std::string_view whole_characters(std::string_view part) {
-    while (!part.empty() && (static_cast<unsigned char>(part.front()) & 0xC0U) == 0x80U) {
+    while (!part.empty() && utf8::is_continuation(part.front())) {
       part.remove_prefix(1);
     }
     return part.substr(0, part.size() - utf8::incomplete_tail(part));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "base/json_scan.h"
@@ -91,7 +92,8 @@ class AnthropicReader final : public ReplyReader {
   bool done() const override { return done_; }
   std::int64_t bytes_buffered() const override {
     return static_cast<std::int64_t>(signature_.size() + input_.size() + raw_.size() +
-                                     raw_input_.size() + citations_.size());
+                                     raw_input_.size() + citations_.size()) +
+           raw_members_bytes_;
   }
 
   void finish(std::string_view request_id) override {
@@ -197,12 +199,33 @@ class AnthropicReader final : public ReplyReader {
       if (name == "type") {
         return;
       }
-      const JsonView before = JsonView(raw_)[name];
-      const bool grows = before.is(json::Kind::string) && value.is(json::Kind::string);
-      const std::string joined =
-          grows ? json::quoted(cat(before.text(), value.text())) : std::string(value.raw());
-      raw_ = merged_json(raw_, cat("{", json::quoted(name), ":", joined, "}"));
+      const auto [member, is_new] = raw_members_.try_emplace(std::string(name));
+      const JsonView before = is_new ? JsonView(raw_)[name] : JsonView(member->second);
+      const std::size_t size = member->second.size();
+      if (!before.is(json::Kind::string) || !value.is(json::Kind::string)) {
+        member->second = value.raw();
+      } else if (is_new) {
+        member->second = json::quoted(cat(before.text(), value.text()));
+      } else {  // both are quoted
+        member->second.pop_back();
+        member->second += value.raw().substr(1);
+      }
+      raw_members_bytes_ +=
+          static_cast<std::int64_t>(member->second.size()) - static_cast<std::int64_t>(size);
     });
+  }
+
+  std::string take_raw() {
+    std::string added;
+    json::ObjectWriter object(added);
+    for (const auto& [name, value] : std::exchange(raw_members_, {})) {
+      object.raw(name, value);
+    }
+    object.close();
+    raw_members_bytes_ = 0;
+    const std::string block = std::exchange(raw_, {});
+    return with_input(added == "{}" ? block : merged_json(block, added),
+                      std::exchange(raw_input_, {}));
   }
 
   void add_citation(JsonView citation) {
@@ -223,7 +246,7 @@ class AnthropicReader final : public ReplyReader {
         out_.tool_end(index);
         break;
       case Kind::raw:
-        out_.raw_block(with_input(std::exchange(raw_, {}), std::exchange(raw_input_, {})));
+        out_.raw_block(take_raw());
         break;
       case Kind::text:
       case Kind::none:
@@ -251,6 +274,8 @@ class AnthropicReader final : public ReplyReader {
   std::string input_;
   std::string raw_;
   std::string raw_input_;
+  std::map<std::string, std::string> raw_members_;  // that deltas brought: raw JSON
+  std::int64_t raw_members_bytes_ = 0;
   std::string citations_;  // of all texts
   Usage usage_;
   std::int64_t uncached_ = 0;  // input tokens not from the cache

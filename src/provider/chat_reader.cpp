@@ -151,21 +151,26 @@ class Details {
 class Members {
  public:
   void add(std::string_view name, JsonView value) {
-    std::string& all = members_[std::string(name)];
-    bytes_ -= static_cast<std::int64_t>(all.size());
+    if (!has_value(value)) {
+      return;
+    }
+    std::string& all = member(name);
+    const std::size_t before = all.size();
     if (value.is(json::Kind::array) && all.starts_with('[') && all != value.raw()) {
       all.back() = ',';
       all += value.raw().substr(1);
     } else {
       all = value.raw();
     }
-    bytes_ += static_cast<std::int64_t>(all.size() + kBlockBytes);
+    count(all.size(), before);
   }
   // The last value, since these lists are sent whole with each piece.
   void replace(std::string_view name, JsonView value) {
     if (has_elements(value)) {
-      members_[std::string(name)].clear();
-      add(name, value);
+      std::string& all = member(name);
+      const std::size_t before = all.size();
+      all = value.raw();
+      count(all.size(), before);
     }
   }
   void write(json::ObjectWriter& object) const {
@@ -177,6 +182,15 @@ class Members {
   std::int64_t bytes() const { return bytes_; }
 
  private:
+  std::string& member(std::string_view name) {
+    const auto [entry, is_new] = members_.try_emplace(std::string(name));
+    count(is_new ? kBlockBytes : 0, 0);
+    return entry->second;
+  }
+  void count(std::size_t bytes, std::size_t before) {
+    bytes_ += static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>(before);
+  }
+
   std::map<std::string, std::string> members_;  // raw JSON
   std::int64_t bytes_ = 0;
 };

@@ -93,7 +93,7 @@ class HttpProvider final : public Provider {
         continue;
       }
       if (auto adjustment = adjustment_for(request, changes, *failure)) {
-        save_changes(request.model, std::move(adjustment->changes));
+        save_difference(request.model, changes, adjustment->changes);
         changes = changes_for(request);
         if (!adjustment->left_out.empty()) {
           sink(ParameterLeftOut{adjustment->left_out, failure->error});
@@ -185,9 +185,17 @@ class HttpProvider final : public Provider {
                 : std::set<std::string, std::less<>>();
   }
 
-  void save_changes(const std::string& model, BodyChanges changes) {
+  // What a refusal has taught, without what only this request's form leaves out.
+  void save_difference(const std::string& model, const BodyChanges& before,
+                       const BodyChanges& after) {
     const std::scoped_lock lock(changes_mutex_);
-    changes_[model] = std::move(changes);
+    BodyChanges& saved = changes_[model];
+    saved.is_limit_renamed = saved.is_limit_renamed || after.is_limit_renamed;
+    if (after.max_tokens != before.max_tokens) {
+      saved.max_tokens = after.max_tokens;
+    }
+    std::ranges::set_difference(after.left_out, before.left_out,
+                                std::inserter(saved.left_out, saved.left_out.end()));
   }
 
   bool has_default_limit(const Request& request) const {
@@ -283,7 +291,8 @@ class HttpProvider final : public Provider {
     const std::unique_ptr<ReplyReader> reader = codec_->reader(out);
     Answer answer(*reader, out, options_.answer_bytes_max);
     Result<> done = dependencies_.transport->send(sent, answer, stop);
-    auto failure = failure_of(request, {out, *reader, answer}, std::move(done));
+    auto failure =
+        failure_of(request, {out, *reader, answer, sent.source != nullptr}, std::move(done));
     masked.end();
     return failure;
   }
@@ -292,23 +301,28 @@ class HttpProvider final : public Provider {
     ReplyWriter& out;
     ReplyReader& reader;
     Answer& answer;
+    bool was_streamed;  // the body, whose length was unknown
   };
 
   std::optional<Failure> failure_of(const Request& request, Attempt attempt, Result<> done) {
-    auto& [out, reader, answer] = attempt;
+    auto& [out, reader, answer, was_streamed] = attempt;
     const http::ResponseHead& head = answer.response();
     if (head.status != 0 && answer.refused() && (done || done.error().code == Code::io)) {
       const auto pause = retry_after(head.headers, dependencies_.clock.now());
+      const bool needs_length = head.status == kLengthRequired && was_streamed;
+      needs_length_ = needs_length_ || needs_length;
       return Failure{.error = error_of_status(recipient(request), head, answer.body(), pause),
                      .retry = worth_retrying(head.status, answer.body()),
-                     .immediate = head.status == kLengthRequired && !needs_length_.exchange(true),
+                     .immediate = needs_length,
                      .pause = pause,
                      .status = head.status,
                      .refusal = answer.body()};
     }
+    std::string reason;  // the server's, within the stream
     if (done) {
       done = answer.finish();
       if (!done) {
+        reason = done.error().message;
         done = std::unexpected(mid_stream_error(recipient(request), done.error()));
       }
     }
@@ -323,7 +337,7 @@ class HttpProvider final : public Provider {
         !out.began() &&
         (code == Code::too_long || code == Code::unsupported || code == Code::invalid_argument)) {
       failure.status = kBadRequest;  // a refusal within a stream
-      failure.refusal = failure.error.message;
+      failure.refusal = std::move(reason);
     }
     return failure;
   }

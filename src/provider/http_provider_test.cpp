@@ -186,6 +186,10 @@ TEST(Refusal, TellsWhatAnotherFormMayMend) {
   EXPECT_TRUE(is_form(424, R"({"error":"tool results must follow"})"));
   EXPECT_TRUE(is_form(500, R"({"error":"Jinja Exception: roles must alternate"})"));
   EXPECT_FALSE(is_form(500, "oops"));
+  EXPECT_FALSE(is_form(502, R"({"error":"a template"})")) << "a gateway's error";
+  EXPECT_FALSE(is_form(500, "<html><body class=\"template\">Error</body></html>"));
+  EXPECT_TRUE(is_form(400, R"({"detail":[{"msg":"no","input":"recharge, billing details"}]})"))
+      << "it repeats the request";
   EXPECT_FALSE(is_form(404, ""));
   EXPECT_FALSE(is_form(404, R"({"error":"model gone"})"));
   EXPECT_FALSE(is_form(401, R"({"error":"key"})"));
@@ -209,6 +213,8 @@ TEST(Refusal, ReadsLengths) {
   EXPECT_EQ(asked.size, 291351);
   EXPECT_EQ(asked.limit, 262144);
   EXPECT_TRUE(of("Range of input length should be [1, 129024]").is_length);
+  EXPECT_FALSE(of("temperature: 1.5 > 1").is_length);
+  EXPECT_FALSE(of("too many tools: 2000 > 128").is_length);
   EXPECT_FALSE(
       of("string too long. Expected a string with maximum length 40, but got 83").is_length);
 }
@@ -265,6 +271,49 @@ TEST(HttpProvider, AFormLeavesOutWhatWasNotGiven) {
   for (const std::string_view left_out : {"temperature", "seed", "vendor_option"}) {
     EXPECT_FALSE(body.contains(left_out)) << left_out;
   }
+}
+
+TEST(HttpProvider, AGivenPartOfAParameterDoesNotKeepTheOthers) {
+  ProviderFixture bench(
+      make_openai_responses(),
+      {{.status = 400,
+        .body = R"({"error":{"message":"Unsupported","param":"reasoning.summary"}})"},
+       {.status = 400, .body = "{}"}},
+      {.base_url = "http://model.test/v1"});
+  ListMessages messages({make_message(role::kUser, "Hi")});
+  Request request{.model = "m",
+                  .options = {.effort = "high", .reasoning_summary = "auto"},
+                  .given = {"effort"},
+                  .messages = messages};
+  EXPECT_FALSE(bench.ask(request));
+  ASSERT_EQ(bench.sent().size(), 2U);
+  EXPECT_TRUE(bench.sent()[0].body.contains("\"summary\""));
+  EXPECT_FALSE(bench.sent()[1].body.contains("\"summary\""));
+  EXPECT_TRUE(bench.sent()[1].body.contains("\"effort\""));
+}
+
+// What one form leaves out is not left out of later requests.
+TEST(HttpProvider, AFormIsNotLearned) {
+  ProviderFixture bench(chat_codec(),
+                        {{.status = 400,
+                          .body = R"({"error":{"message":"Unsupported","param":"max_tokens",)"
+                                  R"("code":"unsupported_parameter"}})"},
+                         {.body = kGood},
+                         {.body = kGood}});
+  for (const bool omits : {true, false}) {
+    ListMessages messages({make_message(role::kUser, "Hi")});
+    Request request{.model = "m",
+                    .temperature = 0.5,
+                    .max_tokens = 9,
+                    .form = {.omits_parameters = omits},
+                    .given = {"max_tokens"},
+                    .messages = messages};
+    ASSERT_TRUE(bench.ask(request));
+  }
+  ASSERT_EQ(bench.sent().size(), 3U);
+  EXPECT_FALSE(bench.sent()[1].body.contains("temperature"));
+  EXPECT_TRUE(bench.sent()[2].body.contains("temperature"));
+  EXPECT_TRUE(bench.sent()[2].body.contains("max_completion_tokens"));
 }
 
 TEST(HttpProvider, ALongRequestIsSentAgainWithItsLengthIfTheServerWantsIt) {

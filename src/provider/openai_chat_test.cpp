@@ -291,6 +291,21 @@ TEST(OpenaiChat, CallsWithOneIdAreDistinct) {
                           "ended 1"));
 }
 
+// A list that is sent whole with each piece is counted once.
+TEST(OpenaiChat, RepeatedSourcesAreOneList) {
+  const std::string list = cat("[\"", std::string(1000, 'x'), "\"]");
+  std::string body;
+  for (int piece = 0; piece < 100; ++piece) {
+    body += one_event(cat(R"({"choices":[],"citations":)", list, "}"));
+  }
+  body += delta(R"({"content":"a","annotations":[ ],"tags":[ ]})") + delta(R"({"tags":[1]})") +
+          finished("stop") + kDone;
+  ProviderFixture bench(chat(), {{.body = body}}, {.answer_bytes_max = 20'000});
+  ASSERT_TRUE(bench.ask());
+  EXPECT_THAT(bench.lines(), testing::Contains(cat(R"(members: {"citations":)", list, "}")));
+  EXPECT_THAT(bench.lines(), testing::Contains(R"(raw: {"type":"message_members","tags":[1]})"));
+}
+
 TEST(OpenaiChat, KeepsUnknownMembersOfCallsMessagesAndTexts) {
   const std::string body =
       delta(R"({"content":"a","annotations":[{"url":"u1"}],"vendor":{"x":1.0},"none":null})") +

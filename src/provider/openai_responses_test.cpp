@@ -87,6 +87,17 @@ TEST(OpenaiResponses, ReadsParallelCalls) {
                           R"(input: {"b":2})", kUsageLine, "ended 1"));
 }
 
+TEST(OpenaiResponses, ItemsWithoutAnIndexAreNoOtherAnswer) {
+  const std::string body =
+      kCreated + one_event("response.output_item.added", R"("item":{"type":"reasoning"})") +
+      one_event("response.output_item.added",
+                R"("item":{"type":"function_call","call_id":"c","name":"f"})") +
+      completed(R"({"type":"function_call","call_id":"c","name":"f","arguments":"{}"})");
+  ProviderFixture bench(responses(), {{.body = body}});
+  ASSERT_TRUE(bench.ask());
+  EXPECT_THAT(bench.lines(), testing::Contains("tool c: f"));
+}
+
 TEST(OpenaiResponses, TakesMissingPartsFromTheFinalResponse) {
   const std::string output =
       R"({"type":"reasoning","summary":[{"type":"summary_text","text":"A"},)"

@@ -83,10 +83,6 @@ constexpr std::array kNoMoney = std::to_array<std::string_view>({"insufficient_q
                                                                  "requires more credits",
                                                                  "exceeded your current quota"});
 
-bool out_of_quota(std::string_view body) {
-  return contains_any(ascii_lower(body), kNoMoney);
-}
-
 // What no other form of the request mends: the key, a policy, the rate, the place. The codes are
 // looked for in codes and types only, since a message may repeat parts of the request.
 constexpr std::array kNoFormCodes = std::to_array<std::string_view>(
@@ -114,6 +110,11 @@ std::string codes_in(std::string_view body) {
   add(json["error"]);
   json.each([&add](JsonView element) { add(element["error"]); });
   return ascii_lower(out);
+}
+
+// Not in the whole body, which may repeat parts of the request.
+bool out_of_quota(std::string_view body) {
+  return contains_any(cat(codes_in(body), " ", ascii_lower(reason_in(body))), kNoMoney);
 }
 
 // The words of a refusal that ask for a form of the request: all of a row must occur, in lower
@@ -178,23 +179,28 @@ std::vector<std::int64_t> numbers_in(std::string_view text) {
   return out;
 }
 
-// "A > B", or two large numbers in a text about tokens: the larger is the request's size.
+// "A > B", or two large numbers, in a text about tokens or of a request that is too long: the
+// larger is the request's size.
 void read_sizes(std::string_view reason, Refusal& refusal) {
   constexpr std::int64_t kTokensMin = 256;
+  constexpr std::string_view kAbout[] = {"token", "context", "length"};
+  if (!refusal.is_length && !contains_any(reason, kAbout)) {
+    return;
+  }
   if (const auto more = reason.find(" > "); more != std::string_view::npos) {
     const auto before = numbers_in(reason.substr(0, more));
     const auto after = numbers_in(reason.substr(more));
-    if (!before.empty() && !after.empty() && before.back() > after.front()) {
+    if (!before.empty() && !after.empty() && before.back() > after.front() &&
+        before.back() >= kTokensMin) {
       refusal.size = before.back();
       refusal.limit = after.front();
       refusal.is_length = true;
     }
     return;
   }
-  constexpr std::string_view kAbout[] = {"token", "context", "length"};
   std::vector<std::int64_t> large = numbers_in(reason);
   std::erase_if(large, [](std::int64_t number) { return number < kTokensMin; });
-  if (!contains_any(reason, kAbout) || large.size() < 2) {
+  if (large.size() < 2) {
     return;
   }
   const auto [least, most] = std::ranges::minmax(large);
@@ -337,7 +343,7 @@ std::string one_line(std::string_view text, std::string_view api_key) {
     std::string_view head = line.substr(0, kHalf);
     head.remove_suffix(utf8::incomplete_tail(head));
     std::string_view tail = line.substr(line.size() - kHalf);
-    while ((static_cast<unsigned char>(tail.front()) & 0xC0U) == 0x80U) {
+    while (!tail.empty() && utf8::is_continuation(tail.front())) {
       tail.remove_prefix(1);
     }
     return cat(trimmed(head), kGap, trimmed(tail));
@@ -359,7 +365,10 @@ RefusedPart refused_part(std::string_view text) {
 
 std::optional<Refusal> refusal_of(int status, std::string_view body) {
   const std::string words = ascii_lower(body);
-  const bool is_template = status >= 500 && (words.contains("template") || words.contains("jinja"));
+  // Not the error page of a gateway, which has templates of its own.
+  const std::string reason = ascii_lower(reason_in(body));
+  const bool is_template =
+      status == 500 && (reason.contains("template") || reason.contains("jinja"));
   const bool is_lookup = status == 404 || status == 424;
   if (!is_template && !is_lookup && status != 400 && status != 413 && status != 415 &&
       status != 422) {
@@ -367,7 +376,7 @@ std::optional<Refusal> refusal_of(int status, std::string_view body) {
   }
   if ((is_lookup && is_path_unknown(body)) || is_model_unknown(status, body) ||
       out_of_quota(body) || contains_any(codes_in(body), kNoFormCodes) ||
-      contains_any(ascii_lower(reason_in(body)), kNoFormWords)) {
+      contains_any(reason, kNoFormWords)) {
     return std::nullopt;
   }
   Refusal refusal{.hint = hinted_form(words)};
@@ -377,7 +386,7 @@ std::optional<Refusal> refusal_of(int status, std::string_view body) {
   }
   if (refusal.hint == RequestForm()) {
     refusal.is_length = status == 413 || part == RefusedPart::length;
-    read_sizes(ascii_lower(reason_in(body)), refusal);
+    read_sizes(reason, refusal);
   }
   return refusal;
 }
@@ -397,7 +406,7 @@ Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
     return {Code::unauthorized, join("the proxy requires a password (407)", reason,
                                      http::proxy_password_advice(recipient.base_url))};
   }
-  if ((status == 402 || status == 429 || status == 403 || status == 400) && out_of_quota(body)) {
+  if (status == 402 || ((status == 429 || status == 403 || status == 400) && out_of_quota(body))) {
     return {Code::rate_limited,
             join(cat(host, " says that the account is empty (", status, ")"), reason,
                  "check the account's plan"),
@@ -453,12 +462,12 @@ bool is_model_unknown(int status, std::string_view body) {
       "model_retired",       "modelnotfound",     "invalid_model",        "unknown_model",
       "model_not_available", "model_unavailable", "no_such_model",        "unsupported_model",
       "model_not_supported"};
-  const std::string text = ascii_lower(body);
-  if (contains_any(text, kCodes)) {
+  const std::string codes = codes_in(body);
+  const std::string reason = ascii_lower(reason_in(body));
+  if (contains_any(cat(codes, " ", reason), kCodes)) {
     return true;
   }
-  const std::string reason = ascii_lower(reason_in(body));
-  if (text.contains("not_found_error") && reason.starts_with("model:")) {
+  if (codes.contains("not_found_error") && reason.starts_with("model:")) {
     return true;
   }
   const auto at = reason.find("model");

@@ -69,8 +69,12 @@ std::set<std::string, std::less<>> given_parameters(const Codec& codec, const Re
     }
   }
   if (const auto encoded = encode_options(given, codec.name(), codec.option_encodings()); encoded) {
+    // A given part of a parameter ("reasoning.effort") does not make the other parts given.
     for (std::string& name : parameters_of(*encoded)) {
-      out.insert(std::move(name));
+      const auto inner = out.lower_bound(cat(name, "."));
+      if (inner == out.end() || !inner->starts_with(cat(name, "."))) {
+        out.insert(std::move(name));
+      }
     }
   }
   return out;

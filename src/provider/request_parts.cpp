@@ -85,7 +85,8 @@ std::int64_t token_count(JsonView number) {
 
 bool has_value(JsonView member) {
   const std::string_view json = member.raw();
-  return member && json != R"("")" && json != "[]" && json != "{}";
+  return member.is(json::Kind::array) ? has_elements(member)
+                                      : member && json != R"("")" && json != "{}";
 }
 
 std::string unknown_members(JsonView object, std::span<const std::string_view> known) {

@@ -70,7 +70,7 @@ class ResponsesReader final : public ReplyReader {
   std::int64_t bytes_buffered() const override {
     return kItemBytes *
                static_cast<std::int64_t>(streamed_.size() + finished_.size() + added_.size()) +
-           static_cast<std::int64_t>(annotations_.size());
+           static_cast<std::int64_t>(annotations_.size()) + added_bytes_;
   }
 
   void finish(std::string_view request_id) override {
@@ -138,9 +138,12 @@ class ResponsesReader final : public ReplyReader {
 
   // Another call in the place of an earlier one belongs to another answer.
   Result<> add_item(std::int64_t index, JsonView item) {
-    const auto [entry, is_new] = added_.try_emplace(index, item["call_id"].text());
-    if (!is_new && entry->second != item["call_id"].text()) {
-      return second_answer();
+    if (const std::string id = item["call_id"].text(); !id.empty()) {
+      const auto [entry, is_new] = added_.try_emplace(index, id);
+      if (!is_new && entry->second != id) {
+        return second_answer();
+      }
+      added_bytes_ += is_new ? std::ssize(id) : 0;
     }
     begin_item(index, item);
     return {};
@@ -251,7 +254,8 @@ class ResponsesReader final : public ReplyReader {
   std::optional<Usage> usage_;
   std::string annotations_;  // of all texts
   std::string incomplete_;
-  std::map<std::int64_t, std::string> added_;  // items that have begun: their call ids
+  std::map<std::int64_t, std::string> added_;  // calls that have begun: their ids
+  std::int64_t added_bytes_ = 0;
   bool created_ = false;
   bool refused_ = false;
   bool done_ = false;

@@ -342,7 +342,7 @@ void MaskedSink::add(const RawBlock& event) {
 }
 
 void MaskedSink::add(const BlockMembers& event) {
-  if (auto json = RawJson::parse(masked(event.json.text(), secrets_, TextForm::json)); json) {
+  if (auto json = RawJson::parse(mask(event.json.text(), TextForm::json)); json) {
     sink_(BlockMembers{*std::move(json), event.of_call});
   }
 }

@@ -121,6 +121,15 @@ TEST(MaskedSink, MasksTheKeyInAllPartsOfAChatAnswer) {
   EXPECT_THAT(lines[6], HasSubstr("***"));
 }
 
+TEST(MaskedSink, MasksMembersAndSaysSo) {
+  const std::string body =
+      R"(data: {"choices":[{"delta":{"content":"a"}}],"citations":["https://x/?k=sk-secret-1234"]})"
+      "\n\ndata: [DONE]\n\n";
+  const auto lines = answered(make_openai_chat("http://model.test/v1"), body);
+  EXPECT_THAT(lines, testing::Contains(R"(members: {"citations":["https://x/?k=***"]})"));
+  EXPECT_THAT(lines, testing::Contains("a key is masked"));
+}
+
 TEST(MaskedSink, MasksRawBlocksAndSignatures) {
   const std::string body =
       R"(data: {"type":"response.created","response":{"id":"r","model":"m"}})"

@@ -76,14 +76,6 @@ std::optional<Value> parse_value(ValueKind kind, std::string_view text, const Nu
                                               : std::nullopt;
 }
 
-std::string alternatives(const std::vector<std::string_view>& words) {
-  std::string out;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    out += cat(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
-  }
-  return out;
-}
-
 std::string expected_text(ValueKind kind, const NumberRange& range) {
   switch (kind) {
     case ValueKind::text:

@@ -79,9 +79,6 @@ constexpr auto bind() {
                 Value value) { Holder::set(owner.*Member, std::get<Content>(std::move(value))); }};
 }
 
-// "a, b or c"
-std::string alternatives(const std::vector<std::string_view>& words);
-
 // The value that a text means; nullopt if it means none of that kind, or a number out of range.
 // One text is a list, too; several are a JSON array.
 std::optional<Value> parse_value(ValueKind kind, std::string_view text, const NumberRange& range);

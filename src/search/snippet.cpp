@@ -116,7 +116,7 @@ std::size_t best_mark(const std::vector<Mark>& marks) {
 }
 
 bool is_inside_character(std::string_view text, std::size_t at) {
-  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+  return at < text.size() && utf8::is_continuation(text[at]);
 }
 
 // The first start of a word in [at, limit).

@@ -236,8 +236,10 @@ class Restore final : public Command {
     std::string restored = "null";
     if (fork) {
       REPRISE_ASSIGN(const Session created, get(store, *fork));
-      const std::string array = infos_document({created.info});
-      restored = array.substr(1, array.size() - 2);
+      restored.clear();
+      json::ObjectWriter object(restored);
+      append_info(object, created.info, brief_id(store, created.info.id));
+      object.close();
     }
     std::string out;
     json::ObjectWriter document(out);

@@ -7,6 +7,7 @@
 #include "base/command_line.h"
 #include "base/file.h"
 #include "base/terminal_text.h"
+#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/program/interrupts.h"
@@ -42,16 +43,6 @@ std::vector<std::string_view> format_names() {
   std::vector<std::string_view> names;
   std::ranges::transform(export_formats(), std::back_inserter(names), &ExportFormat::name);
   return names;
-}
-
-// "md, html or json".
-std::string names_of_formats() {
-  std::string out;
-  const std::vector<std::string_view> names = format_names();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    out += cat(i == 0 ? "" : i + 1 == names.size() ? " or " : ", ", names[i]);
-  }
-  return out;
 }
 
 class Export final : public Command {
@@ -307,7 +298,8 @@ class Export final : public Command {
     return command;
   }
 
-  const std::string format_help_ = cat(names_of_formats(), " (from FILE's extension, else md)");
+  const std::string format_help_ =
+      cat(alternatives(format_names()), " (from FILE's extension, else md)");
   std::vector<std::string> sels_;
   std::optional<std::string> format_;
   std::optional<std::string> output_;

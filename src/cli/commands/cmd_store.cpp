@@ -116,7 +116,8 @@ class StoreCommand final : public Command {
 
   struct Indexed {
     std::int64_t tenants = 0;
-    std::int64_t elsewhere = 0;  // tenants that another process indexes, or that have no index
+    std::int64_t elsewhere = 0;  // tenants that another process indexes
+    std::int64_t refused = 0;    // tenants whose index this role may not use
   };
 
   // Whoever watches a log sees how far it is.
@@ -124,7 +125,7 @@ class StoreCommand final : public Command {
     ++indexed.tenants;
     WordIndex* const words = store.capabilities().word_index;
     if (words == nullptr) {
-      ++indexed.elsewhere;
+      ++indexed.refused;
       return {};
     }
     constexpr std::chrono::seconds kLogPause{10};
@@ -158,21 +159,33 @@ class StoreCommand final : public Command {
       json::ObjectWriter(out)
           .field("tenants", indexed.tenants)
           .field("elsewhere", indexed.elsewhere)
+          .field("refused", indexed.refused)
           .close();
       context.console().print_json(out);
     }
-    context.console().notice(
-        indexed.elsewhere == 0
-            ? cat("the words of ", counted(indexed.tenants, "tenant"), " are indexed")
-            : cat("not indexed: ", indexed.elsewhere, " of ", counted(indexed.tenants, "tenant"),
-                  "; another process does it, or this role may not: see `",
-                  context.config().program(), " store status`"));
-    return Exit::success;
+    if (indexed.elsewhere + indexed.refused == 0) {
+      context.console().notice(
+          cat("the words of ", counted(indexed.tenants, "tenant"), " are indexed"));
+    }
+    return report_unindexed(context, indexed);
+  }
+
+  static Exit report_unindexed(Context& context, const Indexed& indexed) {
+    if (indexed.elsewhere > 0) {
+      context.console().notice(cat("another process indexes ", indexed.elsewhere, " of ",
+                                   counted(indexed.tenants, "tenant")));
+    }
+    if (indexed.refused > 0) {
+      context.console().warn(cat("not indexed: ", indexed.refused, " of ",
+                                 counted(indexed.tenants, "tenant"),
+                                 ", since this role may not use their index: see `",
+                                 context.config().program(), " store status`"));
+    }
+    return indexed.refused > 0 ? Exit::failed : Exit::success;
   }
 
   struct Swept {
     Indexed indexed;
-    std::int64_t tenants = 0;
     std::int64_t trashed = 0;
     std::int64_t forgotten = 0;
     bool clock_jumped = false;
@@ -182,9 +195,12 @@ class StoreCommand final : public Command {
                                Swept& swept) {
     REPRISE_ASSIGN(const std::int64_t forgotten,
                    store.capabilities().tenants->forget_operations(kOperationsAge));
-    ++swept.tenants;
     swept.forgotten += forgotten;
-    REPRISE_TRY(index_tenant(context, store, swept.indexed));
+    REPRISE_TRY(retain(context, store, settings, swept));
+    return index_tenant(context, store, swept.indexed);
+  }
+
+  static Result<> retain(Context& context, Store& store, const Settings& settings, Swept& swept) {
     if (!settings.retention || swept.clock_jumped) {
       return {};
     }
@@ -204,20 +220,20 @@ class StoreCommand final : public Command {
     REPRISE_TRY(for_each_tenant(
         context, [&](Store& store) { return sweep_tenant(context, store, *settings, swept); }));
     report(context, *settings, swept);
-    return Exit::success;
+    return report_unindexed(context, swept.indexed);
   }
 
   void report(Context& context, const Settings& settings, const Swept& swept) const {
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter object(out);
-      object.field("tenants", swept.tenants).field("trashed", swept.trashed);
+      object.field("tenants", swept.indexed.tenants).field("trashed", swept.trashed);
       object.field("forgotten", swept.forgotten);
       object.close();
       context.console().print_json(out);
     }
     const std::string where =
-        all_tenants_ ? cat(" of ", counted(swept.tenants, "tenant"), ",") : "";
+        all_tenants_ ? cat(" of ", counted(swept.indexed.tenants, "tenant"), ",") : "";
     if (swept.clock_jumped) {
       context.console().note(
           "the clock has jumped; no session is moved to the trash because of its age");

@@ -92,9 +92,34 @@ std::int64_t seconds_since(Time then, Time now) {
       0, std::chrono::duration_cast<std::chrono::seconds>(now - then).count());
 }
 
+void write_blockers(json::ObjectWriter& object, std::string& out, const StoreStatus& status) {
+  object.key("blockers");
+  json::ArrayWriter blockers(out);
+  for (const StoreBlocker& blocker : status.blockers) {
+    blockers.item();
+    json::ObjectWriter(out)
+        .field("pid", blocker.pid)
+        .field("program", blocker.program)
+        .field("role", blocker.role)
+        .field("table", blocker.table)
+        .field("seconds", blocker.seconds)
+        .field("waiting", blocker.waiting)
+        .close();
+  }
+  blockers.close();
+}
+
 std::string document(const StoreStatus& status) {
   std::string out;
   json::ObjectWriter object(out);
+  if (status.failure) {  // nothing else was read
+    for (const std::string_view name : {"tenants", "outstanding", "answers", "unindexed"}) {
+      object.null(name);
+    }
+    write_blockers(object, out, status);
+    object.close();
+    return out;
+  }
   object.raw("tenants", json::array_of(status.tenants));
   object.raw("outstanding", json::array_of(status.steps));
   object.key("answers");
@@ -119,20 +144,7 @@ std::string document(const StoreStatus& status) {
                     : unindexed.null(tenant.tenant);
   }
   unindexed.close();
-  object.key("blockers");
-  json::ArrayWriter blockers(out);
-  for (const StoreBlocker& blocker : status.blockers) {
-    blockers.item();
-    json::ObjectWriter(out)
-        .field("pid", blocker.pid)
-        .field("program", blocker.program)
-        .field("role", blocker.role)
-        .field("table", blocker.table)
-        .field("seconds", blocker.seconds)
-        .field("waiting", blocker.waiting)
-        .close();
-  }
-  blockers.close();
+  write_blockers(object, out, status);
   object.close();
   return out;
 }

@@ -11,6 +11,7 @@
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {
@@ -28,7 +29,7 @@ std::string_view width_suffix(std::string_view text, std::size_t columns) {
   constexpr std::size_t kBytesPerColumn = 16;
   if (const std::size_t bytes = columns * kBytesPerColumn; text.size() > bytes) {
     text.remove_prefix(text.size() - bytes);
-    while (!text.empty() && (static_cast<unsigned char>(text.front()) & 0xC0U) == 0x80U) {
+    while (!text.empty() && utf8::is_continuation(text.front())) {
       text.remove_prefix(1);
     }
   }

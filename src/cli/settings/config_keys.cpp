@@ -309,7 +309,7 @@ void overlay(ProviderSettings& base, const ProviderSettings& over) {
 std::string expected_value(const Setting& setting) {
   const Check& check = setting.check;
   if (!check.choices.empty()) {
-    return provider::alternatives(check.choices);
+    return alternatives(check.choices);
   }
   switch (setting.kind) {
     case ValueKind::text:

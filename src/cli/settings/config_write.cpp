@@ -9,6 +9,7 @@
 #include "base/json_write.h"
 #include "base/lock_file.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/settings/config.h"
 #include "cli/settings/config_values.h"
 
@@ -29,7 +30,7 @@ std::size_t offset_of(std::string_view text, const toml::source_position& positi
   for (toml::source_index column = 1; column < position.column && at < text.size(); ++column) {
     do {
       ++at;
-    } while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U);
+    } while (at < text.size() && utf8::is_continuation(text[at]));
   }
   return at;
 }
