@@ -364,7 +364,7 @@ class Hits {
   }
 
   Result<> skip_unreadable(const SessionId& id, const Error& error) {
-    if (error.code != Code::corrupt) {
+    if (error.code != Code::corrupt && error.code != Code::io) {
       return std::unexpected(error);
     }
     damage_.push_back({id.str(), error.message, ""});

@@ -204,10 +204,13 @@ Result<> IndexFile::check_content() {
 }
 
 Result<> IndexFile::refresh() {
+  if (!lock_) {
+    return open_for_reading();  // a file without a log is read as if nobody changed it
+  }
   if (db_ != nullptr && !db_->has_moved()) {
     return {};
   }
-  return lock_ ? open_or_create() : open_for_reading();
+  return open_or_create();
 }
 
 Result<LockFile::Hold> IndexFile::lock(std::chrono::milliseconds wait) {

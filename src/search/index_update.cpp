@@ -245,12 +245,13 @@ Result<> IndexUpdate::index_pending() {
     const Task task{listed, {.key = range.key}};
     batch().set_pending(range.last);
     last_time_ = task.session->created_at;
-    REPRISE_TRY(skip_unreadable(
-        task.session->id,
+    const auto read =
         source_.read(task.session->id, {.from = range.first, .to = range.last.next()},
-                     [&](Message&& message) { return take(task, std::move(message)); })));
+                     [&](Message&& message) { return take(task, std::move(message)); });
+    REPRISE_TRY(skip_unreadable(task.session->id, read));
     REPRISE_TRY(failure_);
-    if (!stopped_) {
+    // What could not be read stays pending, so that the next update tries again.
+    if (!stopped_ && (read || read.error().code == Code::not_found)) {
       batch().finish_pending(range.key);
     }
   }
@@ -305,7 +306,7 @@ Result<> IndexUpdate::skip_unreadable(const SessionId& id, const Result<ReadRepo
 
 void IndexUpdate::report(const Damage& damage) {
   is_whole_ = false;
-  if (options_.on_damage) {
+  if (reported_.insert(damage.where).second && options_.on_damage) {
     options_.on_damage(damage);
   }
 }

@@ -4,6 +4,7 @@
 
 #include <memory>  // IWYU pragma: export
 #include <optional>
+#include <set>
 
 #include "reprise/search.h"       // IWYU pragma: export
 #include "reprise/source.h"       // IWYU pragma: export
@@ -76,9 +77,10 @@ class IndexUpdate {
   std::int64_t done_ = 0;
   std::int64_t total_ = 0;
   bool stopped_ = false;
-  bool is_whole_ = true;  // nothing was unreadable
-  int failures_ = 0;      // that may have one cause
-  Result<> failure_;      // of writing a batch while reading a session
+  bool is_whole_ = true;            // nothing was unreadable
+  std::set<std::string> reported_;  // each once, although it may be read for several reasons
+  int failures_ = 0;                // that may have one cause
+  Result<> failure_;                // of writing a batch while reading a session
 };
 
 }  // namespace reprise::search

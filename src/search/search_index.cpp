@@ -64,7 +64,10 @@ class FileSearchIndex final : public SearchIndex {
     const auto caught_up = catch_up(source);
     current_.erase(source.url);
     if (caught_up && *caught_up) {
-      current_.insert(source.url);
+      REPRISE_ASSIGN(const bool lacks_parts, search::lacks_parts(file_->db(), source.url));
+      if (!lacks_parts) {  // else some are unreadable, which was reported
+        current_.insert(source.url);
+      }
     }
     return caught_up;
   }

@@ -148,6 +148,7 @@ Result<> SessionList::load_row(const SessionId& id) {
 // A session may have moved from one page of the list to another during the listing.
 Result<std::vector<std::int64_t>> SessionList::deleted() {
   std::vector<std::int64_t> keys;
+  const bool is_reported = !damage_.empty();  // by the list
   for (const auto& [id, row] : rows_) {
     if (by_id_.contains(id) ||
         std::ranges::any_of(id_and_ancestors(id), [this](std::string_view session) {
@@ -157,7 +158,7 @@ Result<std::vector<std::int64_t>> SessionList::deleted() {
     }
     REPRISE_ASSIGN(const SessionId session, parse_indexed(db_, id));
     const auto found = source_.find(session);
-    if (!found && damage_.empty()) {  // else the list has reported it
+    if (!found && !is_reported) {
       damage_.push_back({id, found.error().message, ""});
     }
     if (found && !*found) {
@@ -187,9 +188,11 @@ Result<> SessionList::load(const SessionId& id) {
   if (by_id_.contains(id.str())) {
     return {};
   }
-  REPRISE_ASSIGN(const auto found, source_.find(id));
-  if (found) {
-    add(found->info);
+  const auto found = source_.find(id);
+  if (!found) {
+    damage_.push_back({id.str(), found.error().message, ""});
+  } else if (const std::optional<Session>& session = *found; session) {
+    add(session->info);
     REPRISE_TRY(load_row(id));
   }
   return {};
@@ -230,9 +233,12 @@ Result<> SessionList::load_origins() {
     if (!session.forked_from || by_id_.contains(session.forked_from->session.str())) {
       continue;
     }
-    REPRISE_ASSIGN(const auto found, source_.find(session.forked_from->session));
-    if (found) {
-      by_id_[found->info.id.str()] = &origins_.emplace_back(listed_of(found->info));
+    const SessionId& id = session.forked_from->session;
+    const auto found = source_.find(id);
+    if (!found) {
+      damage_.push_back({id.str(), found.error().message, ""});
+    } else if (const std::optional<Session>& origin = *found; origin) {
+      by_id_[id.str()] = &origins_.emplace_back(listed_of(origin->info));
     }
   }
   return {};

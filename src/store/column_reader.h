@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads fields from a database row by their types. `Row` has is_null(), integer(), bytes() and
-// text(column, out) for a Column or its name, and columns(), which returns those of a list of
+// Reads fields from a database row by their types. `Row` has is_null(), integer() and bytes()
+// for a Column or its name, and columns(), which returns those of a list of
 // fields.
 
 #include "base/utf8.h"
@@ -33,7 +33,7 @@ struct ColumnReader {
     }
   }
 
-  void read(Column column, std::string& out) const { row.text(column, out); }
+  void read(Column column, std::string& out) const { out.assign(row.bytes(column)); }
   // A text that another program wrote may be no UTF-8.
   void mend(std::string& text) const {
     if (!utf8::is_valid(text)) {

@@ -590,13 +590,43 @@ TEST_F(UnreadableSessionTest, IsReportedAndIndexedLaterIfItCannotBeRead) {
 }
 
 TEST_F(UnreadableSessionTest, IsReportedIfItWasIndexedBefore) {
+  for (const Code code : {Code::corrupt, Code::io}) {
+    EXPECT_EQ(search().size(), 3U);
+    unreadable_.failure = code;
+    unreadable_.readable = false;
+    EXPECT_EQ(search().size(), 2U);
+    EXPECT_EQ(reported_, expected_);
+    unreadable_.readable = true;
+    EXPECT_EQ(search().size(), 3U);
+  }
+}
+
+// A purge drops the words of a part, which also holds other sessions.
+TEST_F(UnreadableSessionTest, IsIndexedAgainAfterAPurge) {
   EXPECT_EQ(search().size(), 3U);
-  unreadable_.failure = Code::corrupt;
-  unreadable_.readable = false;
-  EXPECT_EQ(search().size(), 2U);
-  EXPECT_EQ(reported_, expected_);
+  must(store_->capabilities().trash->purge(test::session_id("a")));
+  must(index_->forget(sources_[0].url, std::array{test::session_id("a")}));
+  for (const Code code : {Code::io, Code::corrupt}) {
+    unreadable_.failure = code;
+    unreadable_.readable = false;
+    for (int time = 0; time < 2; ++time) {
+      EXPECT_EQ(search().size(), 1U);
+      EXPECT_EQ(reported_, expected_) << "each time";
+    }
+  }
   unreadable_.readable = true;
-  EXPECT_EQ(search().size(), 3U);
+  EXPECT_EQ(search().size(), 2U);
+  EXPECT_TRUE(reported_.empty());
+}
+
+TEST_F(UnreadableSessionTest, ThatIsAnOriginDoesNotKeepOthersFromTheIndex) {
+  must(store_->capabilities().forking->fork(test::session_id("b"), Seq{1},
+                                            Session{.info = {.id = test::session_id("f")}}));
+  must(store_->append(test::session_id("f"), {user("fork word")}, {}));
+  unreadable_.listed = false;
+  unreadable_.readable = false;
+  EXPECT_GE(search().size(), 3U);
+  EXPECT_THAT(reported_, testing::Each("b: cannot open it"));
 }
 
 TEST_F(SearchFileTest, AFullDiskLeavesTheIndexUnchanged) {

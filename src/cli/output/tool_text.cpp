@@ -22,7 +22,7 @@ constexpr std::string_view kMain[] = {"path", "file_path", "filepath", "filename
                                       "file", "command",   "cmd",      "script",
                                       "code", "url",       "query"};
 constexpr std::size_t kOthersMax = 8;
-constexpr std::size_t kNameColumns = 24;
+constexpr std::size_t kMemberColumns = 24;
 
 // The last characters that fit.
 std::string_view width_suffix(std::string_view text, std::size_t columns) {
@@ -91,9 +91,9 @@ std::string tool_input_line(std::string_view input, std::size_t columns) {
     const std::size_t value_columns =
         i == 0 ? columns / 2 : std::max<std::size_t>(columns / 16, 12);
     out += i == 0 ? "" : ",";
-    out +=
-        fits ? cat(members[i].first, ":", members[i].second)
-             : cat(cut(members[i].first, kNameColumns), ":", cut(members[i].second, value_columns));
+    out += fits ? cat(members[i].first, ":", members[i].second)
+                : cat(cut(members[i].first, kMemberColumns), ":",
+                      cut(members[i].second, value_columns));
   }
   return out + "}";
 }

@@ -349,17 +349,18 @@ Result<> Writer::set_durability(Durability durability) {
   return {};
 }
 
-// Another program may hold a lock for long. One wait for it is enough: writes that follow a failed
-// one fail at once.
+// Another program may hold a lock for long. One wait for it is enough: writes that follow one that
+// has waited in vain fail at once.
 Result<Transaction> Writer::begin(Clock::time_point deadline) {
   const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
   const bool is_patient = Clock::now() >= impatient_until_;
+  const bool waits = is_patient && left >= busy_timeout_ / 2;
   connection_->set_busy_timeout(is_patient ? std::max(left, milliseconds(0)) : milliseconds(0));
   auto transaction = Transaction::begin(*connection_);
   connection_->set_busy_timeout(busy_timeout_);
   if (transaction) {
     impatient_until_ = {};
-  } else if (is_patient && transaction.error().code == Code::busy) {
+  } else if (waits && transaction.error().code == Code::busy) {
     impatient_until_ = Clock::now() + busy_timeout_;
   }
   return transaction;
@@ -370,7 +371,8 @@ Result<> Writer::process_in_transaction(const Group& group) {
   const bool to_disk = std::ranges::any_of(
       group, [](const Job* job) { return job->durability == Durability::disk; });
   REPRISE_TRY(set_durability(to_disk ? Durability::disk : Durability::os));
-  REPRISE_ASSIGN(Transaction transaction, begin(group.front()->deadline));
+  REPRISE_ASSIGN(Transaction transaction,
+                 begin(std::ranges::max(group, {}, &Job::deadline)->deadline));
   REPRISE_TRY(run_jobs(group));
   if (std::ranges::none_of(group, [](const Job* job) { return job->result.has_value(); })) {
     return {};
