@@ -172,6 +172,9 @@ class SchemaCheck {
 
   // "#/$defs/name". An unknown one is taken as met.
   JsonView referred(std::string_view ref) const {
+    if (ref != "#" && !ref.starts_with("#/")) {
+      return {};  // another document, or a name: it is not known what it asks for
+    }
     JsonView found = root_;
     for (ref = ref.starts_with("#/") ? ref.substr(2) : std::string_view(); !ref.empty();) {
       const std::size_t end = std::min(ref.find('/'), ref.size());

@@ -41,6 +41,10 @@ TEST(SchemaCheck, SaysWhatDoesNotMatch) {
       {R"({"a":1})", R"({"$defs":{"m":{"type":"object"}},"properties":{"a":{"$ref":"#/$defs/m"}}})",
        "$.a is not of type object"},
       {"1", R"({"$ref":"#"})", ""},
+      {R"({"a":1})",
+       R"({"type":"object","properties":{"a":{"$ref":"https://x/y"}},"required":["b"]})",
+       "$.b is missing"},
+      {R"({"a":1})", R"({"properties":{"a":{"$ref":"#name"}},"required":["a"]})", ""},
       {"1", R"({"anyOf":[{"$ref":"#"},{"$ref":"#"}]})", ""},
   };
   for (const Case& one : kCases) {

@@ -72,7 +72,13 @@ std::optional<Error> schema_fault(const RawJson& schema, const Message& answer) 
   if (schema.is_null() || answer.state != MessageState::complete || is_refused_answer(answer)) {
     return std::nullopt;
   }
-  const std::string why = schema_mismatch(plain_text(answer), schema);
+  std::string text;  // a document may be in several blocks
+  for (const Block& block : answer.blocks) {
+    if (const auto* const part = std::get_if<TextBlock>(&block); part != nullptr) {
+      text += part->text;
+    }
+  }
+  const std::string why = schema_mismatch(text, schema);
   return why.empty() ? std::nullopt
                      : std::optional(Error{Code::invalid_argument,
                                            cat("the answer does not match the schema: ", why)});
@@ -223,9 +229,11 @@ Result<> Turn::request_reply(Reply& reply) {
       }
       return streamed;
     }
+    if (continued && stops_continuing(streamed.error())) {
+      continue;
+    }
     ladder_.on_refused(streamed.error());
-    if ((continued && stops_continuing(streamed.error())) ||
-        climb(streamed.error(), plan_options)) {
+    if (climb(streamed.error(), plan_options)) {
       continue;
     }
     return std::unexpected(first_refusal(streamed.error()));
@@ -279,22 +287,19 @@ bool Turn::climb(const Error& refusal, const PlanOptions& plan_options) {
     return false;
   }
   if (refusal_->is_length) {
-    return cut_history(plan_options) || ladder_.shorten_answers(*refusal_);
+    return cut_history(*refusal_, plan_options) || ladder_.shorten_answers(*refusal_);
   }
-  return ladder_.change_form(*refusal_, sent_) || cut_history(plan_options);
+  return ladder_.change_form(*refusal_, sent_) || cut_history(*refusal_, plan_options);
 }
 
-bool Turn::cut_history(const PlanOptions& plan_options) {
-  if (!refusal_) {
-    return false;
-  }
-  const auto part = ladder_.cut_history(*refusal_);
+bool Turn::cut_history(const Refusal& refusal, const PlanOptions& plan_options) {
+  const auto part = ladder_.cut_history(refusal);
   const auto budget = part ? part_of_history(record_, plan_options, *part) : std::nullopt;
   if (budget) {
     budget_ = budget;
-    ladder_.on_cut(*part == 0 ? "without the earlier turns"
-                              : cat("without the oldest turns, with about ", budget_->value,
-                                    " tokens of history at most"));
+    ladder_.on_cut(budget_->value == 0 ? "without the earlier turns"
+                                       : cat("without the oldest turns, with about ",
+                                             budget_->value, " tokens of history at most"));
   }
   return budget.has_value();
 }

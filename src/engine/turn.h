@@ -38,7 +38,7 @@ class Turn {
   Result<> request_reply(Reply& reply);
   Result<> stream(RequestPlan plan, Reply& reply);
   bool climb(const Error& refusal, const PlanOptions& plan_options);
-  bool cut_history(const PlanOptions& plan_options);
+  bool cut_history(const Refusal& refusal, const PlanOptions& plan_options);
   bool stops_continuing(const Error& refusal);
   Error first_refusal(Error last) const;
   void on_event(const StreamEvent& event);

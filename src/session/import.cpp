@@ -280,11 +280,11 @@ class Import {
       Import import(source_, tool_, target_, branch, stop_);
       import.stored_ = stored_;
       auto added = import.run();
+      if (!added && is_transient(added.error())) {
+        return std::unexpected(added.error());
+      }
       if (!added && failure) {
         failure = std::unexpected(added.error());
-      }
-      if (!added && is_transient(added.error())) {
-        break;
       }
       if (added && !take_branch(imported, *std::move(added), reported)) {
         extent = Extent::incomplete;
@@ -390,7 +390,7 @@ class Import {
     change(origin);
     Extra extra = present.extra;
     set_origin(extra, origin);
-    return target_.update(id, {.extra = std::move(extra)});
+    return extra == present.extra ? Result<>() : target_.update(id, {.extra = std::move(extra)});
   }
 
   // Creates a fork under this id that shares the messages that the origin has in the store, if the

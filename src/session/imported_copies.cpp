@@ -169,6 +169,11 @@ Result<std::optional<Session>> find_untrashed(Source& store, SessionId& id) {
   return found;
 }
 
+Message as_stored(Message message, const Source& store) {
+  engine::Losses ignored;
+  return engine::reduce(std::move(message), store.capabilities(), ignored);
+}
+
 Result<Seq> count_equal(Source& store, const SessionInfo& present, Source& source,
                         const SessionId& foreign) {
   Seq equal_count;
@@ -177,7 +182,10 @@ Result<Seq> count_equal(Source& store, const SessionInfo& present, Source& sourc
     const ReadRange range{.from = equal_count,
                           .to = std::min(present.head, equal_count.next(kComparedAtOnce))};
     REPRISE_ASSIGN(const std::vector<Message> ours, read_whole(store, present.id, range));
-    REPRISE_ASSIGN(const std::vector<Message> theirs, read_all(source, foreign, range));
+    REPRISE_ASSIGN(std::vector<Message> theirs, read_all(source, foreign, range));
+    for (Message& message : theirs) {
+      message = as_stored(std::move(message), store);
+    }
     const auto end = std::ranges::mismatch(ours, theirs, has_same_content).in1 - ours.begin();
     differs = end < range.to.value - range.from.value;
     equal_count = equal_count.next(end);
@@ -270,8 +278,7 @@ Result<std::optional<Message>> ImportedMessages::message_at(const SessionId& id,
   if (messages.empty()) {
     return std::nullopt;
   }
-  engine::Losses ignored;
-  return engine::reduce(std::move(messages.front()), store_.capabilities(), ignored);
+  return imports::as_stored(std::move(messages.front()), store_);
 }
 
 Result<Seq> ImportedMessages::count(const SessionId& id) {

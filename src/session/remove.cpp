@@ -12,6 +12,7 @@
 
 #include "base/reserve.h"
 #include "base/text.h"
+#include "base/transient.h"
 #include "reprise/conversation.h"
 #include "reprise/sessions.h"
 #include "session/import.h"
@@ -90,8 +91,11 @@ Result<bool> recover_answer(Store& store, const SessionInfo& info,
                             const std::function<void(const SessionInfo&)>& on_watching,
                             Clock& clock) {
   // The answer may have begun or ended since the session was listed. One that cannot be read can be
-  // removed all the same.
+  // removed all the same, unless the next attempt may find it.
   const auto found = store.find(info.id);
+  if (!found && is_transient(found.error())) {
+    return std::unexpected(found.error());
+  }
   const std::optional<Session> now = found ? *found : std::nullopt;
   const auto answering = now ? now->info.answering : info.answering;
   if (!answering) {

@@ -183,9 +183,11 @@ Result<> CopyIndex::update() {
     }
   });
   for (const Located& located : unread) {
-    REPRISE_ASSIGN(const std::uint64_t first_message,
-                   callbacks_.read_first_message(located));  // notes it
-    count(first_message);
+    const auto first_message = callbacks_.read_first_message(located);  // notes it
+    if (!first_message && is_transient(first_message.error())) {
+      return std::unexpected(first_message.error());
+    }
+    count(first_message.value_or(0));  // who reads that session is told why it cannot be read
   }
   std::map<Key, std::vector<Located>> copies;
   if (has_copies) {

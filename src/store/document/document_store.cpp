@@ -76,13 +76,17 @@ class DocumentWriter {
 
   Result<AppendResult> finish(Documents& documents) {
     REPRISE_ASSIGN(unsaved_, documents.encode_unsaved(id_));
-    REPRISE_TRY(documents.edit(id_, [this](FileSession& file) { return change(file); }));
-    if (write_.options.end_partial && !appended_.repeated && !is_pending_) {
-      // Failure is harmless: pieces of an answer that has ended are not read.
-      if (const auto partial = format_.partial_file(id_)) {
+    // Before the next turn can begin, whose question may be in the same file.
+    const auto remove_ended = [this] {
+      const auto partial = format_.partial_file(id_);
+      if (partial && write_.options.end_partial && !appended_.repeated && !is_pending_) {
+        // Failure is harmless: pieces of an answer that has ended are not read.
         (void)remove_if_exists(*partial);
       }
-    }
+    };
+    REPRISE_TRY(documents.edit(
+        id_, [this](FileSession& file) { return change(file); }, Documents::Trust::signature,
+        remove_ended));
     return appended_;
   }
 

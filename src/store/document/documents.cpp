@@ -228,9 +228,16 @@ void Documents::mark_changed(const SessionId& id) {
   changed_.insert(id);
 }
 
-Result<> Documents::edit(const SessionId& id, const Edit& edit, Trust trust) {
+Result<> Documents::edit(const SessionId& id, const Edit& edit, Trust trust,
+                         const std::function<void()>& on_done) {
   mark_changed(id);
-  return retry([&] { return edit_once(id, edit, trust); });
+  return retry([&]() -> Result<bool> {
+    REPRISE_ASSIGN(const bool is_done, edit_once(id, edit, trust));
+    if (is_done && on_done) {
+      on_done();
+    }
+    return is_done;
+  });
 }
 
 Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust trust) {

@@ -65,8 +65,9 @@ class Documents {
   using Edit = std::function<Result<Outcome>(FileSession& session)>;
   enum class Trust : std::uint8_t { signature, any };
   // Changes one session and moves it to the place of its new state. Durable on disk. corrupt for a
-  // file whose signature failed.
-  Result<> edit(const SessionId& id, const Edit& edit, Trust trust = Trust::signature);
+  // file whose signature failed. `on_done` is called before others may change it.
+  Result<> edit(const SessionId& id, const Edit& edit, Trust trust = Trust::signature,
+                const std::function<void()>& on_done = {});
   // conflict if the id exists.
   Result<> add(FileSession session);
   // The same for a session that is added to the file with its first turn (if the store holds whole
