@@ -613,6 +613,12 @@ TEST_F(ResponseIdTest, AnExpiredOneIsReplayed) {
   EXPECT_EQ(provider_.seen.at(2).previous_response_id, "r9");
 }
 
+TEST_F(ResponseIdTest, TheRefusalAfterAnExpiredOneIsShown) {
+  provider_.add().fails(Code::expired);
+  provider_.add().refuses(Refusal{});
+  EXPECT_EQ(conversation().ask("one", listener_).error().code, Code::invalid_argument);
+}
+
 TEST_F(ResponseIdTest, ARejectedContinuationIsRetriedOnceWithAllMessages) {
   provider_.add().fails(Code::invalid_argument);
   provider_.add().started("r9").text("b").ended();

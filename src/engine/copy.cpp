@@ -255,7 +255,8 @@ class Copy {
           capabilities_.rewriting != nullptr && (is_as_imported_ || differs.next() == target_head_);
       if (may_grow && has_grown(existing[i], batch[i])) {
         grown_from_ = differs;
-      } else if (options_.by_content && has_same_content(reduced(existing[i]), batch[i])) {
+      } else if (options_.by_content &&
+                 has_same_content(engine::reduced(existing[i], capabilities_), batch[i])) {
         continue;
       } else {
         copied_.outcome = CopyOutcome::conflict;
@@ -289,14 +290,9 @@ class Copy {
                                          ": ", report.damage[0].reason));
   }
 
-  Message reduced(Message message) const {
-    Losses ignored;
-    return reduce(std::move(message), capabilities_, ignored);
-  }
-
   // Blobs may be embedded in one of the messages only.
   Result<bool> is_same(Message existing, const Message& source) const {
-    existing = reduced(std::move(existing));
+    existing = engine::reduced(std::move(existing), capabilities_);
     if (existing == source || capabilities_.blobs != nullptr) {
       return existing == source;
     }
@@ -357,8 +353,8 @@ class Copy {
     REPRISE_ASSIGN(std::vector<Message> existing,
                    read_all(target_, id, {.from = at, .to = at.next(std::ssize(messages))}));
     return std::ranges::equal(messages, existing, [&](const Message& message, Message& other) {
-      const Message ours = reduced(std::move(other));
-      const Message theirs = reduced(message);
+      const Message ours = engine::reduced(std::move(other), capabilities_);
+      const Message theirs = engine::reduced(message, capabilities_);
       return ours == theirs || (options_.by_content && has_same_content(ours, theirs));
     });
   }

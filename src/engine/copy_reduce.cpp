@@ -169,6 +169,11 @@ Message reduce(Message message, const SourceCapabilities& capabilities, Losses& 
   return message;
 }
 
+Message reduced(Message message, const SourceCapabilities& capabilities) {
+  Losses ignored;
+  return reduce(std::move(message), capabilities, ignored);
+}
+
 Result<std::int64_t> put_blobs_inline(Message& message, BlobReader* blobs, std::int64_t bytes_max,
                                       Losses& losses) {
   std::int64_t bytes_used = 0;

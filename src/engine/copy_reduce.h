@@ -15,6 +15,8 @@ using Losses = std::set<std::string>;
 // An archived session becomes a closed one: it is archived as the last step, if possible.
 Session reduce(Session session, const SourceCapabilities& capabilities, Losses& losses);
 Message reduce(Message message, const SourceCapabilities& capabilities, Losses& losses);
+// As a store with these capabilities holds it, to compare.
+Message reduced(Message message, const SourceCapabilities& capabilities);
 
 // Stores blobs in the message itself, at most `bytes_max` bytes in the form that is stored (base64
 // for images); returns how many. Other blobs, and those that are missing or damaged, are losses.

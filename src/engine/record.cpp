@@ -91,10 +91,8 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
   if (refresh || was_lost) {
     const auto found = store_->find(session_.info.id);
     if (!found) {
-      on_failed(found.error());  // what is in memory is all there is
-      return;
-    }
-    if (const std::optional<Session>& stored = *found; stored) {
+      on_failed(found.error());
+    } else if (const std::optional<Session>& stored = *found; stored) {
       session_.info.head = stored->info.head;
     }
   }

@@ -201,6 +201,15 @@ TEST_F(RefusedRequest, AnAnswerThatIgnoresTheSchemaIsNoSuccess) {
   EXPECT_EQ(outcome->error->message, "the answer does not match the schema: it is not JSON");
 }
 
+TEST_F(RefusedRequest, ADocumentMayBeInSeveralBlocks) {
+  provider_.add().text(R"({"a":"x)").thinking("hm").text(R"(y"})").ended();
+  ConversationOptions options;
+  options.request.schema = *RawJson::parse(R"({"properties":{"a":{"const":"xy"}}})");
+  const auto outcome = ask("q", options);
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->error) << outcome->error->message;
+}
+
 TEST_F(RefusedRequest, UnknownMembersOfACallComeBackToItsMaker) {
   provider_.server = "model.test";
   provider_.add()

@@ -170,13 +170,13 @@ class SchemaCheck {
     return why;
   }
 
-  // "#/$defs/name". An unknown one is taken as met.
+  // "#/$defs/name". An unknown one, a name, or one in another document is taken as met.
   JsonView referred(std::string_view ref) const {
     if (ref != "#" && !ref.starts_with("#/")) {
-      return {};  // another document, or a name: it is not known what it asks for
+      return {};
     }
     JsonView found = root_;
-    for (ref = ref.starts_with("#/") ? ref.substr(2) : std::string_view(); !ref.empty();) {
+    for (ref.remove_prefix(std::min<std::size_t>(ref.size(), 2)); !ref.empty();) {
       const std::size_t end = std::min(ref.find('/'), ref.size());
       found = found[ref.substr(0, end)];
       ref.remove_prefix(std::min(end + 1, ref.size()));

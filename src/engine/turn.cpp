@@ -254,6 +254,7 @@ Error Turn::first_refusal(Error last) const {
 bool Turn::stops_continuing(const Error& refusal) {
   const bool is_form = refusal.code == Code::invalid_argument || (refusal_ && !refusal_->is_length);
   if (is_form && record_.has_all_messages()) {
+    ladder_.on_refused(refusal);
     rejects_response_ids_ = true;
     observer_.on_note(cat(refusal.message,
                           ": sending the whole conversation instead of continuing from the last "

@@ -306,7 +306,7 @@ Result<> IndexUpdate::skip_unreadable(const SessionId& id, const Result<ReadRepo
 
 void IndexUpdate::report(const Damage& damage) {
   is_whole_ = false;
-  if (reported_.insert(damage.where).second && options_.on_damage) {
+  if (reported_.insert(cat(damage.where, ": ", damage.reason)).second && options_.on_damage) {
     options_.on_damage(damage);
   }
 }

@@ -169,11 +169,6 @@ Result<std::optional<Session>> find_untrashed(Source& store, SessionId& id) {
   return found;
 }
 
-Message as_stored(Message message, const Source& store) {
-  engine::Losses ignored;
-  return engine::reduce(std::move(message), store.capabilities(), ignored);
-}
-
 Result<Seq> count_equal(Source& store, const SessionInfo& present, Source& source,
                         const SessionId& foreign) {
   Seq equal_count;
@@ -184,7 +179,7 @@ Result<Seq> count_equal(Source& store, const SessionInfo& present, Source& sourc
     REPRISE_ASSIGN(const std::vector<Message> ours, read_whole(store, present.id, range));
     REPRISE_ASSIGN(std::vector<Message> theirs, read_all(source, foreign, range));
     for (Message& message : theirs) {
-      message = as_stored(std::move(message), store);
+      message = engine::reduced(std::move(message), store.capabilities());
     }
     const auto end = std::ranges::mismatch(ours, theirs, has_same_content).in1 - ours.begin();
     differs = end < range.to.value - range.from.value;
@@ -278,7 +273,7 @@ Result<std::optional<Message>> ImportedMessages::message_at(const SessionId& id,
   if (messages.empty()) {
     return std::nullopt;
   }
-  return imports::as_stored(std::move(messages.front()), store_);
+  return engine::reduced(std::move(messages.front()), store_.capabilities());
 }
 
 Result<Seq> ImportedMessages::count(const SessionId& id) {

@@ -50,9 +50,6 @@ Result<std::optional<ChosenFork>> choose_fork(const ForeignSession& foreign,
 // is not, returns that fork and sets `id` to its id.
 Result<std::optional<Session>> find_untrashed(Source& store, SessionId& id);
 
-// A message of the tool as the store holds it.
-Message as_stored(Message message, const Source& store);
-
 // The number of leading messages with the same content in a session of the store and in the tool's.
 // An error if the store cannot read all of its own.
 Result<Seq> count_equal(Source& store, const SessionInfo& present, Source& source,

@@ -1,8 +1,7 @@
 #pragma once
 
-// Reads fields from a database row by their types. `Row` has is_null(), integer() and bytes()
-// for a Column or its name, and columns(), which returns those of a list of
-// fields.
+// Reads fields from a database row by their types. `Row` has is_null(), integer() and bytes() for a
+// Column or its name, and columns(), which returns those of a list of fields.
 
 #include "base/utf8.h"
 #include "model/fields.h"

@@ -2,16 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
+
 #include "base/file.h"
+#include "base/lock_file.h"
 #include "base/testing/temporary_folder.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
+#include "store/document/document_store.h"
+#include "store/document/one_file.h"
+#include "store/paths.h"
 #include "support/build.h"
 #include "support/must.h"
 
 namespace reprise::store {
 namespace {
 
+namespace fs = std::filesystem;
 using test::must;
 using test::operation_id;
 
@@ -79,6 +87,77 @@ TEST(PartialFile, ATruncatedLineCostsOnlyItself) {
     must(add_partial(file, answer, text("third")));
     EXPECT_EQ(must(read_partial(file, answer)), text("first third")) << cut;
   }
+}
+
+// A format for which the file names a document in memory. Whoever asks for the path of the running
+// turn while nobody holds the lock is interrupted by `meanwhile`.
+class NumberedDocuments final : public OneFile {
+ public:
+  using Versions = std::map<std::string, Document>;
+  NumberedDocuments(fs::path file, Versions& versions, std::function<void()>& meanwhile)
+      : OneFile(std::move(file)), versions_(versions), meanwhile_(meanwhile) {}
+
+  SourceCapabilities capabilities() const override { return {.many_sessions = false}; }
+  bool stores_whole_turns() const override { return true; }
+  fs::path pending_file() const override { return beside(root(), ".answer"); }
+  Result<fs::path> partial_file(const SessionId& /*id*/) const override {
+    if (meanwhile_ && !must(LockFile::is_held(lock_file()))) {
+      std::exchange(meanwhile_, nullptr)();
+    }
+    return pending_file();
+  }
+  Result<Document> decode(const fs::path& /*file*/, std::string_view bytes) const override {
+    return versions_.at(std::string(bytes));
+  }
+  Result<std::string> encode(Document& document) const override {
+    std::string bytes = std::to_string(versions_.size());
+    versions_[bytes] = document;
+    return bytes;
+  }
+
+ private:
+  fs::path trash_of(const SessionId& /*id*/) const override { return trash(); }
+  Result<std::vector<fs::path>> trashed() const override { return std::vector<fs::path>(); }
+
+  Versions& versions_;
+  std::function<void()>& meanwhile_;
+};
+
+// The next question is in the same file, and may be there as soon as others may write.
+TEST(RunningTurn, IsRemovedBeforeTheNextCanBegin) {
+  const test::TemporaryFolder folder;
+  NumberedDocuments::Versions versions;
+  std::function<void()> meanwhile;
+  const auto open = [&] {
+    return make_document_store(
+        std::make_unique<NumberedDocuments>(folder.path() / "file", versions, meanwhile), {});
+  };
+  const auto answering = open();
+  const auto asking = open();
+  const SessionId id = test::session_id("s");
+  must(answering->create(Session{.info = {.id = id}}));
+  const auto ask = [&](Store& store, std::string_view answer) {
+    must(store.append(id, {test::user(answer)},
+                      {.begin_partial = PartialStart{.answer = operation_id(answer),
+                                                     .owner = this_process(),
+                                                     .provider = "echo",
+                                                     .model = "m",
+                                                     .started_at = test::at(1)}}));
+  };
+  ask(*answering, "first");
+  bool is_asked = false;
+  meanwhile = [&] {
+    ask(*asking, "second");
+    is_asked = true;
+  };
+  must(answering->append(id, {test::assistant("re: first")},
+                         {.end_partial = operation_id("first")}));
+  meanwhile = nullptr;
+  if (!is_asked) {
+    ask(*asking, "second");
+  }
+  EXPECT_EQ(test::texts(must(read_all(*open(), id))),
+            (std::vector<std::string>{"first", "re: first", "second"}));
 }
 
 }  // namespace

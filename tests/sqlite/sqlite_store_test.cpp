@@ -168,6 +168,17 @@ TEST_F(SqliteStoreTest, BeginsASessionThatOthersSeeAtOnce) {
   EXPECT_EQ(must(read_all(*open_at(path()), kId)).size(), 1U);
 }
 
+// Another program may have written anything.
+TEST_F(SqliteStoreTest, ATitleThatIsNoUtf8IsDamage) {
+  const auto store = open_at(path());
+  must(store->create(session("s")));
+  PlainDatabase(path()).run("UPDATE sessions SET title = CAST(x'61ff' AS TEXT)");
+  const SessionPage page = must(store->list({}));
+  ASSERT_EQ(page.sessions.size(), 1U);
+  EXPECT_EQ(page.sessions[0].title, "a\xEF\xBF\xBD");
+  EXPECT_EQ(page.damage.size(), 1U);
+}
+
 // After 16,384 titles, the whole table is scanned in its own order.
 TEST_F(SqliteStoreTest, FindsTitlesFarFromTheNewest) {
   const auto store = open_at(path());

@@ -120,7 +120,6 @@ struct RowView {
   }
   bool is_null(store::Column column) const { return rows.is_null(row, column); }
   std::string_view bytes(store::Column column) const { return rows.bytes(row, column); }
-  void text(store::Column column, std::string& out) const { out = bytes(column); }
   std::int64_t integer(store::Column column) const { return rows.integer(row, column); }
 };
 
