@@ -149,6 +149,12 @@ TEST_P(SessionsTest, AFailingCallBeforeOrInAChangeLosesNothing) {
   }
 }
 
+RemovedSessions must_remove(Store& store, std::span<const SessionInfo> sessions, Removal removal) {
+  auto removed = remove_sessions(store, sessions, removal);
+  EXPECT_TRUE(removed) << removed.error().message;
+  return std::move(removed).value_or(RemovedSessions{});
+}
+
 // A list is older than what it leads to.
 TEST_P(SessionsTest, ASessionThatIsAnsweredSinceItWasListedIsNotRemoved) {
   begin();
@@ -159,10 +165,12 @@ TEST_P(SessionsTest, ASessionThatIsAnsweredSinceItWasListedIsNotRemoved) {
       {.begin_partial = PartialStart{
            .answer = answer, .owner = this_process(), .provider = "echo", .model = "echo"}}));
   for (const Removal removal : {Removal::trash, Removal::purge}) {
-    const auto removed = remove_sessions(store(), old, removal);
-    ASSERT_TRUE(removed) << removed.error().message;
-    EXPECT_TRUE(removed->removed.empty());
-    EXPECT_EQ(removed->answering.size(), 1U);
+    FaultyStore failing(store());
+    failing.fails = [](int call) { return call == 0; };  // nothing is known of it
+    EXPECT_EQ(must_remove(failing, old, removal).failed.size(), 1U);
+    const RemovedSessions removed = must_remove(store(), old, removal);
+    EXPECT_TRUE(removed.removed.empty());
+    EXPECT_EQ(removed.answering.size(), 1U);
   }
   const std::vector<SessionInfo> answering = listed();
   ASSERT_TRUE(store().append(kId, {}, {.end_partial = answer}));
