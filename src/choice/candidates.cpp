@@ -265,7 +265,8 @@ std::vector<Candidate> server_candidates(const Sources& from, const Wanted& want
       add(setting(from.settings, provider, &ProviderSettings::base_url));
       add(usual_local_server(from, provider));
     }
-    add(sessions);
+    const bool is_own = from.was_given && from.was_given(sessions.value);
+    add(is_own ? std::optional(sessions) : configured);
     add(usual);
     return out;
   }

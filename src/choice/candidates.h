@@ -64,6 +64,8 @@ struct Sources {
   // Asks a server for its models.
   std::function<Result<std::vector<ModelInfo>>(Provider& provider)> models = nullptr;
   std::function<std::vector<LocalServer>()> local_servers = nullptr;
+  // Whether the user gave this URL of a server on this machine in the session's store.
+  std::function<bool(const std::string& url)> was_given = nullptr;
 };
 
 // By name. The last one, with From::found, stands for the servers on this machine.

@@ -25,6 +25,7 @@ const Texts kTops = {"", "key", "key and server", "key and provider"};
 const Texts kVariables = {"", "keys", "keys and server"};
 const Texts kSessions = {"",
                          "openai-chat http://127.0.0.1:7/v1",
+                         "openai-chat http://127.0.0.1:8/v1",
                          "openai-chat https://evil.test/v1",
                          "work https://evil.test/v1",
                          "other https://work.test/v1",
@@ -131,7 +132,8 @@ class ChoiceGrid : public testing::Test {
               return found == variables_.end() ? std::nullopt : std::optional(found->second);
             },
         .session = session_ ? &*session_ : nullptr,
-        .run_key_command = [](const std::string& command) { return Result<std::string>(command); }};
+        .run_key_command = [](const std::string& command) { return Result<std::string>(command); },
+        .was_given = [](const std::string& url) { return !url.contains(":8/"); }};
     const auto choice = resolve(from, wanted_);
     if (!choice) {
       for (const auto& [key, owner] : owners_) {
@@ -149,8 +151,8 @@ class ChoiceGrid : public testing::Test {
       EXPECT_EQ(owners_.at(key), server) << key;
       EXPECT_TRUE(url.starts_with("https://") || http::is_local_url(url)) << url;
     }
-    // A session alone names no server elsewhere.
-    EXPECT_TRUE(http::is_local_url(url) || named_.contains(server) ||
+    // A session alone names no server elsewhere, and only a given one on this machine.
+    EXPECT_TRUE(url == "http://127.0.0.1:7/v1" || named_.contains(server) ||
                 server == http::server_of(kind.default_url) || server == "https://api.groq.com:443")
         << url;
     if (wanted_.base_url) {
@@ -205,9 +207,9 @@ TEST_F(ChoiceGrid, KeysStayWithTheirServersInEveryCombination) {
       }
     }
   }
-  EXPECT_EQ(count, 6'912);
-  EXPECT_EQ(resolved_, 5'178);
-  EXPECT_EQ(with_key_, 2'361);
+  EXPECT_EQ(count, 8'064);
+  EXPECT_EQ(resolved_, 6'035);
+  EXPECT_EQ(with_key_, 2'786);
 }
 
 }  // namespace

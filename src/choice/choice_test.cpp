@@ -45,7 +45,8 @@ class ChoiceTest : public testing::Test {
                   ++asked_;
                   return models_;
                 },
-            .local_servers = [this] { return local_servers_; }};
+            .local_servers = [this] { return local_servers_; },
+            .was_given = [this](const std::string& url) { return url == given_; }};
   }
 
   Result<ProviderChoice> choose() {
@@ -110,6 +111,7 @@ class ChoiceTest : public testing::Test {
   Settings settings_;
   std::map<std::string, std::string, std::less<>> variables_;
   std::optional<Session> session_;
+  std::string given_ = std::string(kLocal);  // the local server that the user gave
   Wanted wanted_{.model = "m"};
   Result<std::vector<ModelInfo>> models_ = std::vector<ModelInfo>{};
   int asked_ = 0;
@@ -274,6 +276,41 @@ TEST_F(ChoiceOfServer, ASessionsServerElsewhereMustBeInTheSettings) {
   variables_.emplace("GROQ_API_KEY", "g");
   resume("openai-chat", "m", "https://api.groq.com/openai/v1");
   EXPECT_EQ(sent(), "g>https://api.groq.com/openai/v1");
+}
+
+TEST_F(ChoiceOfServer, ALocalOneThatOnlyASessionNamesIsNotFollowed) {
+  variables_ = {{"OPENAI_API_KEY", "k"}};
+  for (const std::string_view url :
+       {"http://127.0.0.1:7/admin", "http://127.0.0.1:8/v1", "http://localhost:7/v1",
+        "http://LOCALHOST:7/v1", "http://[::1]:7/v1", "http://127.1.2.3:7/v1", "http://127.1:7/v1",
+        "http://0x7f000001:7/v1", "http://2130706433:7/v1", "http://[::ffff:127.0.0.1]:7/v1",
+        "http://0.0.0.0:7/v1", "http://[::]:7/v1", "http://localhost.:7/v1"}) {
+    resume("openai-chat", "m", url);
+    EXPECT_EQ(sent(), "k>") << url;
+    EXPECT_THAT(choose()->warnings,
+                ElementsAre(AllOf(HasSubstr("the session used "), HasSubstr("api.openai.com"))))
+        << url;
+  }
+  // Without a key, the error has the reason.
+  variables_.clear();
+  resume("openai-chat", "m", "http://127.0.0.1:8/v1");
+  EXPECT_THAT(sent(), AllOf(HasSubstr("no key for openai-chat"),
+                            HasSubstr("the session used 127.0.0.1:8; api.openai.com")));
+  // An unknown name does not help, nor a caller that knows nothing of what was given.
+  resume("elsewhere", "m", "http://127.0.0.1:8/v1");
+  EXPECT_THAT(sent(), HasSubstr("the session used 127.0.0.1:8; api.openai.com"));
+  resume("openai-chat", "m", kLocal);
+  Sources silent = sources();
+  silent.was_given = nullptr;
+  EXPECT_FALSE(resolve(silent, wanted_));
+  // What the settings name is used, by their URL.
+  given_.clear();
+  section("mine", "http://127.0.0.1:7/other");
+  EXPECT_EQ(sent(), ">http://127.0.0.1:7/other");
+  settings_.providers.clear();
+  settings_.provider = "mine";
+  section("mine", "http://127.0.0.1:9/v1");
+  EXPECT_EQ(sent(), ">http://127.0.0.1:9/v1");
 }
 
 TEST_F(ChoiceOfServer, AMaskedOneOnThisMachineMustBeInTheSettings) {

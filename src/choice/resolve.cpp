@@ -218,7 +218,13 @@ Result<ProviderChoice> choose_named(const Sources& from, const Wanted& wanted,
                         .is_sessions_own = is_sessions_own(from, wanted, *provider)};
   if (provider->kind->has_server()) {
     REPRISE_TRY(choose_server(from, wanted, *provider, choice));
-    REPRISE_TRY(choose_key(from, wanted, *provider, choice.options, server_of(choice)));
+    if (auto key = choose_key(from, wanted, *provider, choice.options, server_of(choice)); !key) {
+      Error error = std::move(key).error();
+      for (const std::string& warning : choice.warnings) {
+        error.message += cat("; ", warning);  // why the request goes there
+      }
+      return std::unexpected(std::move(error));
+    }
   }
   REPRISE_ASSIGN(choice.model, choose_model(from, wanted, *provider, choice));
   return choice;

@@ -264,7 +264,9 @@ void SessionWorker::list_models(TabId tab) {
   if (Store* const store = session.store(); store != nullptr) {
     parts_.events.post(ModelsListed{tab, models_of_sessions(*store, session.provider_name())});
   }
-  if (const auto port = local_port(stored_base_url(session.current_session()))) {
+  const std::string url = stored_base_url(session.current_session());
+  const bool is_in_use = ascii_lower(http::host_of(url)) == session.provider().host();
+  if (const auto port = local_port(url); port && is_in_use) {
     // The server may be slow; other sessions do not wait for it.
     background_.emplace_back([this, tab, port = *port] {
       const std::array<provider::KnownPort, 1> ports{{{"", port}}};

@@ -3,9 +3,12 @@
 #include <chrono>
 #include <cstdint>
 
+#include "base/http.h"
 #include "base/text.h"
 #include "choice/resolve.h"
 #include "cli/process/key_command.h"
+#include "cli/program/given_servers.h"
+#include "cli/settings/context_file.h"
 #include "cli/settings/program_config.h"
 
 namespace reprise::cli {
@@ -13,6 +16,15 @@ namespace {
 
 constexpr std::chrono::milliseconds kLocalServerTimeout{300};
 constexpr std::chrono::milliseconds kServerModelsTimeout{3'000};
+
+// One name for the store, whichever folder it is named from.
+GivenServer given_server(Context& context, const Settings& settings, std::string_view base_url) {
+  ProgramConfig& config = context.config();
+  return {.state_folder = config.state_folder(),
+          .store_url = absolute_store_url(resolved_store_url(config.store_url(settings)),
+                                          config.working_dir()),
+          .base_url = http::masked_url(base_url)};
+}
 
 }  // namespace
 
@@ -24,7 +36,11 @@ choice::Sources choice_sources(Context& context, const Settings& settings, const
                       std::string_view name) { return environment.find(name); },
       .session = session,
       .run_key_command = [](const std::string& command) { return run_key_command(command); },
-      .local_servers = [&context] { return local_servers(context, kLocalServerTimeout); }};
+      .local_servers = [&context] { return local_servers(context, kLocalServerTimeout); },
+      .was_given =
+          [&context, &settings](const std::string& url) {
+            return was_given(given_server(context, settings, url));
+          }};
   if (!flags.sends_nothing) {
     out.models = [](Provider& provider) {
       return provider.models(kServerModelsTimeout, std::stop_token());
@@ -52,6 +68,17 @@ Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
     context.console().notice(notice);
   }
   return choice;
+}
+
+void remember_server(Context& context, const Settings& settings, const ProviderChoice& choice) {
+  const std::string& url = choice.options.base_url;
+  if (!http::is_local_url(http::server_of(url))) {
+    return;
+  }
+  if (const auto saved = remember_given(given_server(context, settings, url)); !saved) {
+    context.console().note(cat("this session will not go back to ", http::host_of(url),
+                               " by itself: ", saved.error().message));
+  }
 }
 
 Result<ProviderChoice> expected_provider(Context& context) {

@@ -28,6 +28,10 @@ choice::Wanted wanted_by(const Context& context, const RunFlags& flags);
 Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
                                        const Session* session, std::string_view mode_model = "");
 
+// Remembers a chosen server on this machine, so that sessions of this store go back to it. That a
+// session alone named it is impossible: such servers are not chosen.
+void remember_server(Context& context, const Settings& settings, const ProviderChoice& choice);
+
 // The provider, model and server that settings and environment imply, without requests and without
 // reading keys. The name is empty if nothing is set, the model if the server would be asked.
 Result<ProviderChoice> expected_provider(Context& context);

@@ -47,7 +47,19 @@ class ProviderChoiceTest : public testing::Test {
     REPRISE_ASSIGN(ProviderChoice choice, choose_provider(context, flags_, session, mode));
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
     REPRISE_TRY(choose_request(context, flags_, *settings, choice));
+    if (remembers_) {
+      remember_server(context, *settings, choice);
+    }
     return choice;
+  }
+
+  // Uses a server in the store of the settings.
+  void give(std::string url) {
+    flags_.base_url = std::move(url);
+    remembers_ = true;
+    EXPECT_TRUE(choose({}));
+    flags_ = {};
+    remembers_ = false;
   }
 
   static Session session(std::string provider, std::string model, std::string_view config) {
@@ -61,7 +73,13 @@ class ProviderChoiceTest : public testing::Test {
   const test::TemporaryFolder temporary_;
   std::filesystem::path folder_ = temporary_.path();
   RunFlags flags_;
+  bool remembers_ = false;  // the chosen server
 };
+
+// "KEY>BASE_URL", or the error.
+std::string sent(const Result<ProviderChoice>& choice) {
+  return choice ? choice->options.api_key + ">" + choice->options.base_url : choice.error().message;
+}
 
 TEST_F(ProviderChoiceTest, AKeyInTheEnvironmentChooses) {
   EXPECT_EQ(choose({{"ANTHROPIC_API_KEY", "k1"}, {"OPENAI_API_KEY", "k2"}})->name, "anthropic");
@@ -110,11 +128,31 @@ TEST_F(ProviderChoiceTest, AKeyOfOneProviderIsNotSentToAnother) {
   EXPECT_EQ(other->options.base_url, "");
 }
 
-TEST_F(ProviderChoiceTest, GoesBackToALocalServerWithoutAKey) {
-  const Session local = session("openai-chat", "m", R"({"base_url":"http://127.0.0.1:11434/v1"})");
+TEST_F(ProviderChoiceTest, GoesBackToALocalServerThatWasGivenInThisStore) {
+  const Session local = session("openai-chat", "m", R"({"base_url":"http://127.0.0.1:7/v1"})");
+  give("http://127.0.0.1:7/v1?key=secret");
+  EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}}, &local)), "k>");  // given with a key only
+  flags_.base_url = "http://127.0.0.1:7/v1";
+  EXPECT_TRUE(choose({}));
+  flags_ = {};
+  EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}}, &local)), "k>");  // only looked at
+  give("http://127.0.0.1:7/v1");
   const auto choice = choose({{"OPENAI_API_KEY", "k"}}, &local);
-  EXPECT_EQ(choice->options.base_url, "http://127.0.0.1:11434/v1");
-  EXPECT_EQ(choice->options.api_key, "");
+  EXPECT_EQ(sent(choice), ">http://127.0.0.1:7/v1");
+  EXPECT_THAT(choice->warnings, IsEmpty());
+  // Another store, and another server, are not meant.
+  const Session other = session("openai-chat", "m", R"({"base_url":"http://127.0.0.1:8/v1"})");
+  EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}}, &other)), "k>");
+  EXPECT_EQ(
+      sent(choose({{"OPENAI_API_KEY", "k"}, {"REPRISE_STORE", "chatdir:/elsewhere"}}, &local)),
+      "k>");
+  // A torn file is as if nothing was given.
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder_ / ".local")) {
+    if (file.is_regular_file()) {
+      std::filesystem::resize_file(file.path(), 10);
+    }
+  }
+  EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}}, &local)), "k>");
 }
 
 TEST_F(ProviderChoiceTest, DoesNotFollowAServerNamedOnlyByASession) {
@@ -137,11 +175,6 @@ TEST_F(ProviderChoiceTest, ReportsWhatIsMissing) {
   flags_ = {};
   EXPECT_THAT(choose({{"REPRISE_PROVIDER", "nobody"}}).error().message,
               HasSubstr("unknown provider 'nobody'"));
-}
-
-// "KEY>BASE_URL", or the error.
-std::string sent(const Result<ProviderChoice>& choice) {
-  return choice ? choice->options.api_key + ">" + choice->options.base_url : choice.error().message;
 }
 
 TEST_F(ProviderChoiceTest, ATopLevelKeyIsSentOnlyToTheServerBesideIt) {
@@ -262,6 +295,7 @@ TEST_F(ProviderChoiceTest, GoesBackToALocalServerWithItsKey) {
 }
 
 TEST_F(ProviderChoiceTest, SettingsReplaceALocalServerThatTheyNoLongerName) {
+  give("http://127.0.0.1:7/v1");
   const Session held = session("openai-chat", "m", R"({"base_url":"http://127.0.0.1:7/v1"})");
   const std::string corrected = "base_url = 'http://127.0.0.1:9/v1'\n";
   for (const std::string& text : {corrected, "provider = 'work'\n[providers.work]\n" + corrected}) {
@@ -283,6 +317,7 @@ TEST_F(ProviderChoiceTest, SettingsReplaceALocalServerThatTheyNoLongerName) {
 }
 
 TEST_F(ProviderChoiceTest, ASessionFollowsItsProviderToAnotherServer) {
+  give("http://127.0.0.1:9/v1");
   config("[providers.work]\nbase_url = 'https://new.test/v1'\nprotocol = 'anthropic'\n");
   const Session work = session("work", "m", R"({"base_url":"https://old.test/v1"})");
   const auto choice = choose_with_config({{"OPENAI_API_KEY", "k"}}, &work);

@@ -58,6 +58,10 @@ Result<ProviderChoice> choose_answering_provider(Context& context, const StartRe
   for (const std::string& warning : choice.warnings) {
     context.console().warn_once(warning);
   }
+  if (!request.dry_run) {
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+    remember_server(context, *settings, choice);
+  }
   return choice;
 }
 
