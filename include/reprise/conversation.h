@@ -31,6 +31,18 @@ class Store;
 inline constexpr int kToolRoundsMax = 25;
 inline constexpr int kPausesMax = 10;  // per turn, in which the provider's own tools work
 
+// Keeps what refused requests have taught about the models of servers: in which form, and up to
+// which length, requests are accepted. With it, other sessions and processes need not be refused
+// first. Several threads may use it.
+class ServerNotes {
+ public:
+  virtual ~ServerNotes() = default;
+  // The note of that name, a short JSON object; "" if there is none or it cannot be read.
+  virtual std::string read(std::string_view name) = 0;
+  // Adds or replaces it.
+  virtual Result<> write(std::string_view name, std::string_view note) = 0;
+};
+
 struct ConversationOptions {
   std::string model = {};                            // "" for the session's model
   std::optional<Author> author = std::nullopt;       // who asks: stored, not sent
@@ -60,6 +72,7 @@ struct ConversationOptions {
   std::vector<Message> earlier = {};      // the session's messages, when there is no store
   Outbox* outbox = nullptr;               // for what the store does not accept; null: memory only
   StoreStatistics* statistics = nullptr;  // counts turns that went to the outbox
+  ServerNotes* server_notes = nullptr;    // null: what is learned is for the session only
 };
 
 // Observes a turn. All functions have empty defaults; calls come from the thread that called ask(),

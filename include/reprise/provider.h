@@ -79,9 +79,10 @@ struct RequestForm {
 struct Refusal {
   RequestForm hint = {};        // the changes that its words ask for, if any
   bool is_length = false;       // it is about the size of the request
+  bool is_only_length = false;  // as its status or code says: no other form helps
   bool has_parameters = false;  // the request had options that can be left out
   // "A > B" in a refusal about length: the size of the request and the limit, in the server's
-  // units.
+  // units; 0 for a number that it does not name.
   std::int64_t size = 0;
   std::int64_t limit = 0;
 };
@@ -184,6 +185,7 @@ struct ModelInfo {
   std::string id;       // used in requests
   std::string name;     // for display; "" if the provider has none
   std::string ends_on;  // "2026-12-11", the day it is withdrawn; "" if unknown
+  std::int64_t context_tokens = 0;  // the limit of a request with its answer; 0 if unknown
   friend bool operator==(const ModelInfo&, const ModelInfo&) = default;
 };
 
@@ -251,6 +253,9 @@ struct ProviderOptions {
   // The maximum size of an answer: text, thinking, tool inputs and raw blocks together, and
   // anything else that a server sends. A larger answer ends with io and EFBIG.
   std::int64_t answer_bytes_max = kAnswerBytesMax;
+  // Reasons that a server gives for the end of a whole answer, besides the known ones: an answer
+  // that ends for any other reason is incomplete.
+  std::vector<std::string> good_ends = {};
   // openai-responses: whether the provider stores the answers, so that a request has only new
   // messages. If unset, OpenAI does, and others are asked to only if the messages are not stored
   // elsewhere; false: never.

@@ -551,7 +551,8 @@ TEST_F(ChoiceOfSection, OfAKindGivesOtherServersOnlyOptions) {
                                      .auth = "bearer",
                                      .auth_header = "X-Key",
                                      .headers = {{"X-A", "a"}},
-                                     .extra = *RawJson::parse(R"({"metadata":{}})")};
+                                     .extra = *RawJson::parse(R"({"metadata":{}})"),
+                                     .good_ends = {"fin"}};
   wanted_.provider = "anthropic";
   wanted_.base_url = kWork;
   auto choice = *resolve(sources(), wanted_);
@@ -561,12 +562,13 @@ TEST_F(ChoiceOfSection, OfAKindGivesOtherServersOnlyOptions) {
   EXPECT_EQ(choice.options.path, "");
   EXPECT_EQ(choice.options.auth, "");
   EXPECT_EQ(choice.options.auth_header, "");
+  EXPECT_THAT(choice.options.good_ends, IsEmpty());
   EXPECT_TRUE(choice.options.extra.is_null());
   EXPECT_THAT(choice.warnings,
               ElementsAre("headers, extra and auth of [providers.anthropic] are not sent to "
                           "work.test",
-                          "path and auth_header of [providers.anthropic] are not used for "
-                          "work.test"));
+                          "path, auth_header and good_ends of [providers.anthropic] are not used "
+                          "for work.test"));
 }
 
 // M: the model.

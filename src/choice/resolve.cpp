@@ -294,6 +294,7 @@ void add_to_provider(ProviderOptions& out, const RequestSettings& section) {
   if (!section.extra.is_null()) {
     out.extra = section.extra;
   }
+  out.good_ends.insert(out.good_ends.end(), section.good_ends.begin(), section.good_ends.end());
 }
 
 }  // namespace
@@ -389,8 +390,8 @@ Result<RequestOptions> apply_sections(const Sources& from, const Wanted& wanted,
       choice.warnings.push_back(cat("headers, extra and auth of [providers.", choice.kind,
                                     "] are not sent to ", http::host_of(choice.options.base_url)));
     }
-    if (section.path || section.auth_header) {
-      choice.warnings.push_back(cat("path and auth_header of [providers.", choice.kind,
+    if (section.path || section.auth_header || !section.good_ends.empty()) {
+      choice.warnings.push_back(cat("path, auth_header and good_ends of [providers.", choice.kind,
                                     "] are not used for ", http::host_of(choice.options.base_url)));
     }
   }

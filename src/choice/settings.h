@@ -35,6 +35,7 @@ struct RequestSettings {
   std::optional<std::string> auth_header = std::nullopt;         // the header that has it
   std::map<std::string, std::string, std::less<>> headers = {};  // may contain secrets
   RawJson extra = {};                                            // merged into each body
+  std::vector<std::string> good_ends = {};                       // see ProviderOptions
 };
 
 // The keys at the top of one file. They belong to the provider named beside them, or else to the

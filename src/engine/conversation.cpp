@@ -174,7 +174,11 @@ class Conversation::Impl {
     memory.push_back(question(std::move(blocks)));
     slice.memory = memory;
     RequestPlan plan = plan_request(
-        record_, {.options = options_, .provider = provider_, .slice = std::move(slice)});
+        record_, {.options = options_,
+                  .provider = provider_,
+                  .slice = std::move(slice),
+                  .lesson = read_lesson(options_.server_notes, maker_at(provider_, options_.model),
+                                        options_.clock.now())});
     if (plan.fault && plan.fault->code != Code::not_found) {  // not_found: not created yet
       return std::unexpected(*std::move(plan.fault));
     }

@@ -72,34 +72,66 @@ std::optional<Maker> maker_of(const Message& answer) {
   return Maker{provider.text(), host.text(), model.text()};
 }
 
-RequestForm form_of(const Message& answer) {
-  RequestForm form;
-  if (const RawJson* const field = json::find_field(answer.extra, kMaker); field != nullptr) {
-    JsonView(field->text())["form"].each([&form](JsonView name) {
-      const auto* const known = std::ranges::find(kForms, name.text(), &FormName::name);
-      if (known != std::end(kForms)) {
-        form.*known->form = true;
-      }
-    });
-  }
-  return form;
-}
-
-void record_maker(Message& answer, const Maker& maker, const RequestForm& form) {
-  if (form == RequestForm() && std::ranges::all_of(answer.blocks, is_plain)) {
-    return;
-  }
+std::vector<std::string> form_names(const RequestForm& form) {
   std::vector<std::string> names;
   for (const FormName& known : kForms) {
     if (form.*known.form) {
       names.emplace_back(known.name);
     }
   }
+  return names;
+}
+
+RequestForm form_named(JsonView names) {
+  RequestForm form;
+  names.each([&form](JsonView name) {
+    const auto* const known = std::ranges::find(kForms, name.text(), &FormName::name);
+    if (known != std::end(kForms)) {
+      form.*known->form = true;
+    }
+  });
+  return form;
+}
+
+RequestForm form_union(const RequestForm& a, const RequestForm& b) {
+  RequestForm out = a;
+  for (const FormName& known : kForms) {
+    out.*known.form = a.*known.form || b.*known.form;
+  }
+  return out;
+}
+
+RequestForm form_without(const RequestForm& form, const RequestForm& part) {
+  RequestForm out = form;
+  for (const FormName& known : kForms) {
+    out.*known.form = form.*known.form && !(part.*known.form);
+  }
+  return out;
+}
+
+RequestForm form_of(const Message& answer) {
+  const RawJson* const field = json::find_field(answer.extra, kMaker);
+  return field == nullptr ? RequestForm() : form_named(JsonView(field->text())["form"]);
+}
+
+std::optional<RequestStart> start_of(const Message& answer) {
+  const RawJson* const field = json::find_field(answer.extra, kMaker);
+  return field == nullptr ? std::nullopt : request_start(JsonView(field->text())["start"]);
+}
+
+void record_maker(Message& answer, const Maker& maker, const RequestForm& form,
+                  const std::optional<RequestStart>& start) {
+  if (form == RequestForm() && !start && std::ranges::all_of(answer.blocks, is_plain)) {
+    return;
+  }
   std::string out;
   json::ObjectWriter object(out);
   object.field("provider", maker.provider).field("host", maker.host).field("model", maker.model);
-  if (!names.empty()) {
+  if (const auto names = form_names(form); !names.empty()) {
     object.raw("form", json::array_of(names));
+  }
+  if (start) {
+    object.raw("start", json_of(*start));
   }
   object.close();
   json::set_field(answer.extra, kMaker, json::take(out));

@@ -109,10 +109,6 @@ class Record {
   // the last one was refused; elsewhere the question that begin() stored is removed.
   void end_unanswered(bool refused);
 
-  // A request that starts there was accepted after a longer one was rejected: the next turn starts
-  // there.
-  void record_request_start(const RequestStart& start);
-
   // Stores a new session that is not stored yet. These two may be called during a turn.
   // A session without a title may get one from `first`, its first message.
   Result<> store_session(const Message* first = nullptr);

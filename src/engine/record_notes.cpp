@@ -1,5 +1,5 @@
 // What a record stores beside the messages: notes in the session for later turns (refused
-// questions, and the part of the history that fits), and in a store without messages the ids of the
+// questions), and in a store without messages the ids of the
 // answers that end turns.
 
 #include <algorithm>
@@ -41,11 +41,6 @@ void Record::record_refusal() {
   update_extra("that the question was refused", [question](Extra extra) {
     return with_refused_question(std::move(extra), *question);
   });
-}
-
-void Record::record_request_start(const RequestStart& start) {
-  update_extra("what fits into a request",
-               [&start](Extra extra) { return with_request_start(std::move(extra), start); });
 }
 
 // The change also applies to this conversation if it cannot be stored.

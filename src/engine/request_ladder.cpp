@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "engine/lesson.h"
+#include "engine/maker.h"
 
 namespace reprise {
 namespace {
@@ -52,29 +54,44 @@ constexpr LadderStep kLadderSteps[] = {
      [](const SentParts& sent, const Refusal&) { return sent.images + sent.pdfs > 0; }, ""},
 };
 
+// The limit that a refusal names, in estimated tokens; 0 if it names none. Its "A > B" tells how
+// the server's units relate to these.
+TokenCount named_limit(const Refusal& refusal, const RequestSize& size) {
+  if (refusal.size <= refusal.limit || refusal.limit <= 0) {
+    return {refusal.size == 0 ? refusal.limit : 0};
+  }
+  const double part = static_cast<double>(refusal.limit) / static_cast<double>(refusal.size);
+  return {static_cast<std::int64_t>(part * static_cast<double>(size.all().value))};
+}
+
 }  // namespace
 
-void RequestLadder::begin(const RequestForm& form) {
+TokenCount history_within(TokenCount limit, TokenCount rest) {
+  constexpr double kMargin = 0.9;
+  const double tokens = kMargin * static_cast<double>(limit.value);
+  return {std::max<std::int64_t>(0, static_cast<std::int64_t>(tokens) - rest.value)};
+}
+
+void RequestLadder::begin(const RequestForm& form, const RequestForm& known) {
   begun_ = form;
   form_ = form;
+  known_ = known;
 }
 
 void RequestLadder::apply(bool RequestForm::* step, const SentParts& sent) {
   form_.*step = true;
+  last_.*step = true;
   if (step == &RequestForm::omits_media) {
     images_ = sent.images;
     pdfs_ = sent.pdfs;
   }
 }
 
-bool RequestLadder::shorten_answers(const Refusal& refusal) {
-  return refusal.hint.short_answers && !std::exchange(form_.short_answers, true);
-}
-
 bool RequestLadder::change_form(const Refusal& refusal, const SentParts& sent) {
   if (forms_ == kFormsMax) {
     return false;
   }
+  last_ = {};
   const auto is_new = [&](const LadderStep& step) {
     return !(form_.*step.form) && step.applies(sent, refusal);
   };
@@ -92,28 +109,78 @@ bool RequestLadder::change_form(const Refusal& refusal, const SentParts& sent) {
       number = step.number;
     }
   }
-  forms_ += number > 0 ? 1 : 0;
-  return number > 0;
+  const bool has_changed = number > 0 || forget();
+  forms_ += has_changed ? 1 : 0;
+  return has_changed;
 }
 
-std::optional<double> RequestLadder::cut_history(const Refusal& refusal) {
-  constexpr double kHalf = 0.5;
-  constexpr double kMargin = 0.9;  // estimates differ
+// The last step: what other sessions have learned may no longer be accepted.
+bool RequestLadder::forget() {
+  const RequestForm form = form_without(begun_, known_);
+  if (has_forgotten_ || form == begun_) {
+    return false;
+  }
+  form_ = form;
+  has_forgotten_ = true;
+  return true;
+}
+
+std::optional<TokenCount> RequestLadder::cut_history(const Refusal& refusal,
+                                                     const RequestSize& size, TokenCount limit) {
+  last_ = {};
+  if (refusal.is_length) {
+    learn_limit(refusal, size, limit);
+  }
   if (cuts_ == kCutsMax) {
     return std::nullopt;
   }
-  if (++cuts_ == kCutsMax) {
-    return 0;
+  if (++cuts_ == kCutsMax - 1) {
+    return TokenCount{0};
   }
-  const bool is_named = refusal.size > refusal.limit && refusal.limit > 0;
-  return is_named ? kMargin * static_cast<double>(refusal.limit) / static_cast<double>(refusal.size)
-                  : kHalf;
+  const TokenCount named = named_limit(refusal, size);
+  const TokenCount known = named.value > 0 ? named : limit;
+  const TokenCount within = history_within(known, size.rest);
+  const bool is_known = known.value > 0 && within < size.history;
+  const TokenCount wanted = is_known ? within : TokenCount{size.history.value / 2};
+  const bool has_older = size.since_summary.value > 0 && size.since_summary < size.history;
+  return has_older && (!is_known || size.since_summary <= wanted) ? size.since_summary : wanted;
+}
+
+// Without a number the limit is below what was refused.
+void RequestLadder::learn_limit(const Refusal& refusal, const RequestSize& size, TokenCount known) {
+  const TokenCount named = named_limit(refusal, size);
+  TokenCount limit = named.value > 0 && named < size.all() ? named : size.all();
+  for (const TokenCount other : {known, limit_}) {
+    if (other.value > 0 && named.value == 0) {
+      limit = std::min(limit, other);
+    }
+  }
+  limit_ = limit;
+}
+
+bool RequestLadder::omit_media(const SentParts& sent) {
+  if (cuts_ == kCutsMax || form_.omits_media || sent.images + sent.pdfs == 0) {
+    return false;
+  }
+  ++cuts_;
+  apply(&RequestForm::omits_media, sent);
+  return true;
+}
+
+bool RequestLadder::shorten_answers(const Refusal& refusal) {
+  return refusal.hint.short_answers && !std::exchange(form_.short_answers, true);
 }
 
 void RequestLadder::on_refused(const Error& error) {
   if (!first_) {
     first_ = error;
   }
+}
+
+Taught RequestLadder::taught() const {
+  return {.form = lasting_part(last_),
+          .limit = limit_ < kLimitMin ? TokenCount() : limit_,
+          .forgets_form = has_forgotten_};
 }
 
 std::string RequestLadder::take_line() {
@@ -126,6 +193,9 @@ std::string RequestLadder::take_line() {
                                           : "without the images and PDFs of earlier turns");
     }
   }
+  if (has_forgotten_) {
+    changes.emplace_back("without what earlier sessions needed");
+  }
   if (form_.short_answers && !begun_.short_answers) {
     changes.emplace_back("with a lower limit for the answer");
   }
@@ -134,6 +204,11 @@ std::string RequestLadder::take_line() {
   }
   const auto first = std::exchange(first_, std::nullopt);
   begun_ = form_;
+  last_ = {};
+  limit_ = {};
+  if (std::exchange(has_forgotten_, false)) {
+    known_ = {};
+  }
   forms_ = 0;
   cuts_ = 0;
   return changes.empty() || !first ? "" : cat(first->message, "; accepted ", joined(changes));

@@ -1,6 +1,7 @@
 #include "engine/request_plan.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/text.h"
 #include "engine/blobs.h"
@@ -15,9 +16,10 @@ namespace {
 
 constexpr std::size_t kSampleMessages = 32;  // of the newest, for the size and a stored prompt
 constexpr std::int64_t kSampleBytes = 256 << 10;
-constexpr std::int64_t kFirstMessages = 8;     // where older formats store the prompt
-constexpr std::size_t kNewMessagesMax = 1000;  // after the answer that is continued
-constexpr std::int64_t kMessageBytes = 64;     // overhead per message
+constexpr std::int64_t kSampleMessagesMin = 4;  // however large: the last answer is among them
+constexpr std::int64_t kFirstMessages = 8;      // where older formats store the prompt
+constexpr std::size_t kNewMessagesMax = 1000;   // after the answer that is continued
+constexpr std::int64_t kMessageBytes = 64;      // overhead per message
 
 std::vector<std::string> call_ids(const Message& message) {
   std::vector<std::string> ids;
@@ -36,6 +38,7 @@ struct Sample {
   std::optional<std::string> prompt;  // the latest stored system message
   std::optional<Time> question;       // when the last one was asked
   std::optional<RequestForm> form;    // that the target accepted last
+  std::optional<RequestStart> start;  // of that request
   std::vector<Usage> usages;
 };
 
@@ -62,10 +65,11 @@ Result<Sample> sample_history(const HistorySlice& slice, const Maker& target) {
     if (const auto maker = sample.form ? std::nullopt : maker_of(message);
         maker && is_same(*maker, target)) {
       sample.form = form_of(message);
+      sample.start = start_of(message);
     }
-    return stored >= static_cast<std::int64_t>(kSampleMessages) || stored_bytes >= kSampleBytes
-               ? Flow::stop
-               : Flow::proceed;
+    const bool is_enough = stored >= static_cast<std::int64_t>(kSampleMessages) ||
+                           (stored_bytes >= kSampleBytes && stored >= kSampleMessagesMin);
+    return is_enough ? Flow::stop : Flow::proceed;
   };
   REPRISE_TRY(read_backwards(slice, sink));
   sample.bytes_estimate = memory_bytes;
@@ -145,9 +149,10 @@ void begin_at(HistorySlice& slice, const HistoryPosition& position) {
 // The newest whole turns within the budget, at least the last one.
 struct BudgetLimit {
   std::optional<HistoryPosition> start;
-  std::optional<Message> question;  // the question at `start`
+  std::optional<Message> question;  // the one at `start`, or a summary
   bool is_complete = true;
   TokenCount tokens;
+  TokenCount since_summary;  // with the newest summary; 0 if there is none
 };
 
 Result<BudgetLimit> limit_to_budget(const HistorySlice& slice, TokenCount budget) {
@@ -164,10 +169,13 @@ Result<BudgetLimit> limit_to_budget(const HistorySlice& slice, TokenCount budget
       limit.is_complete = false;
       return Flow::stop;
     }
-    if (is_plain_question(message)) {
+    if (is_possible_start(message)) {
       limit.start = position;
       limit.question = message;
       limit.tokens = tokens;
+    }
+    if (limit.since_summary.value == 0 && is_summary(message)) {
+      limit.since_summary = tokens;
     }
     return Flow::proceed;
   };
@@ -207,15 +215,21 @@ class Planner {
     return {};
   }
 
-  Result<std::optional<TokenCount>> part(double part) {
-    REPRISE_TRY(begin_at_recorded_start());
+  Result<RequestSize> measure() {
+    REPRISE_ASSIGN(const Sample sample, sample_history(plan_.view.slice, plan_.view.target));
+    REPRISE_TRY(begin_at_recorded_start(sample));
+    REPRISE_TRY(choose_prompt(sample));
+    REPRISE_ASSIGN(const BudgetLimit sent, limit_to_budget(plan_.view.slice, budget_or_all()));
+    return RequestSize{.history = sent.tokens, .rest = rest(), .since_summary = sent.since_summary};
+  }
+
+  Result<std::optional<TokenCount>> shorter(TokenCount wanted) {
+    REPRISE_ASSIGN(const Sample sample, sample_history(plan_.view.slice, plan_.view.target));
+    REPRISE_TRY(begin_at_recorded_start(sample));
     const HistorySlice& slice = plan_.view.slice;
-    const TokenCount all{std::numeric_limits<std::int64_t>::max()};
-    REPRISE_ASSIGN(const BudgetLimit sent, limit_to_budget(slice, budget().value_or(all)));
-    // Large turns may leave nothing between a part and the last turn.
-    for (const double some : {part, 0.0}) {
-      const TokenCount tokens{
-          static_cast<std::int64_t>(static_cast<double>(sent.tokens.value) * some)};
+    REPRISE_ASSIGN(const BudgetLimit sent, limit_to_budget(slice, budget_or_all()));
+    // Large turns may leave nothing between that and the last turn.
+    for (const TokenCount tokens : {wanted, TokenCount{0}}) {
       REPRISE_ASSIGN(const BudgetLimit reduced, limit_to_budget(slice, tokens));
       if (reduced.start && reduced.tokens < sent.tokens) {
         return std::optional(tokens);
@@ -245,6 +259,9 @@ class Planner {
   std::optional<TokenCount> budget() const {
     return options_.budget ? options_.budget : options_.options.budget;
   }
+  TokenCount budget_or_all() const {
+    return budget().value_or(TokenCount{std::numeric_limits<std::int64_t>::max()});
+  }
 
   Result<> build() {
     REPRISE_ASSIGN(Sample sample, sample_history(plan_.view.slice, plan_.view.target));
@@ -263,15 +280,45 @@ class Planner {
         return {};
       }
     }
-    REPRISE_TRY(begin_at_recorded_start());
-    const auto budget = this->budget();
+    REPRISE_TRY(begin_at_recorded_start(sample));
+    REPRISE_TRY(keep_to_known_limit());
+    const auto budget = plan_.cut_to ? plan_.cut_to : this->budget();
     return budget ? apply_budget(*budget) : Result<>();
   }
 
+  // A longer request would be refused.
+  Result<> keep_to_known_limit() {
+    const TokenCount limit = options_.lesson.limit;
+    if (limit.value == 0 || options_.budget) {
+      return {};
+    }
+    const TokenCount rest = this->rest();
+    const TokenCount room{std::max<std::int64_t>(0, limit.value - rest.value)};
+    REPRISE_ASSIGN(const BudgetLimit sent,
+                   limit_to_budget(plan_.view.slice, std::min(room, budget_or_all())));
+    if (!sent.is_complete) {
+      const TokenCount wanted = history_within(limit, rest);
+      const bool is_summary_enough = sent.since_summary.value > 0 && sent.since_summary <= wanted;
+      plan_.cut_to = std::min(is_summary_enough ? sent.since_summary : wanted, budget_or_all());
+    }
+    return {};
+  }
+
+  // What a request has beside the history.
+  TokenCount rest() const {
+    std::vector<Block> texts = {TextBlock{plan_.system, {}}, TextBlock{plan_.view.prompt, {}}};
+    if (options_.options.tools != nullptr) {
+      for (const ToolSpec& tool : options_.options.tools->specs()) {
+        texts.emplace_back(TextBlock{cat(tool.name, tool.description, tool.parameters.text()), {}});
+      }
+    }
+    return estimate_tokens(message_of(role::kSystem, std::move(texts)));
+  }
+
   // Starts at the noted question, if the model is the same and the record is unchanged there.
-  Result<> begin_at_recorded_start() {
+  Result<> begin_at_recorded_start(const Sample& sample) {
     HistorySlice& slice = plan_.view.slice;
-    const auto start = request_start(record_.session().extra);
+    const auto start = sample.start ? sample.start : request_start(record_.session().extra);
     if (!start || start->provider != options_.provider.name() ||
         start->model != options_.options.model || slice.store == nullptr ||
         start->seq <= slice.from || start->seq >= slice.to) {
@@ -279,15 +326,16 @@ class Planner {
     }
     bool is_same = false;
     const auto sink = [&](Message&& message) {  // NOLINT(*-rvalue-reference-param-not-moved)
-      is_same = is_plain_question(message) && message.created_at == start->question_at;
+      is_same = is_possible_start(message) && message.created_at == start->question_at;
       return Flow::stop;
     };
     const ReadRange range{.from = start->seq, .to = start->seq.next()};
     REPRISE_TRY(slice.store->read(slice.session, range, sink));
     if (is_same) {
       slice.from = start->seq;
-      REPRISE_ASSIGN(const Sample sample, sample_history(slice, plan_.view.target));
-      plan_.view.bytes_estimate = sample.bytes_estimate;
+      plan_.start = start;
+      REPRISE_ASSIGN(const Sample rest, sample_history(slice, plan_.view.target));
+      plan_.view.bytes_estimate = rest.bytes_estimate;
       plan_.notes.push_back(cat("request: starts at message ", start->seq.value,
                                 ", because the model rejected a longer one"));
     }
@@ -311,7 +359,8 @@ class Planner {
 
   void choose_form(const Sample& sample) {
     const RequestForm usual = options_.provider.usual_form();
-    plan_.form = options_.form.value_or(sample.form.value_or(usual));
+    plan_.form =
+        options_.form.value_or(form_union(sample.form.value_or(usual), options_.lesson.form));
     plan_.view.form = plan_.form;
     if (plan_.form.prompt_in_question) {
       plan_.view.prompt = std::exchange(plan_.system, {});
@@ -357,8 +406,8 @@ class Planner {
     }
     begin_at(slice, *limit.start);
     plan_.grows = false;
-    if (options_.budget) {
-      plan_.reduced_start = start_of(*limit.start, *limit.question);
+    if (options_.budget || plan_.cut_to) {
+      plan_.start = start_at(*limit.start, *limit.question);
     }
     plan_.view.bytes_estimate = limit.tokens.value * 4;
     plan_.notes.push_back(cat("request: about ", limit.tokens.value,
@@ -369,7 +418,7 @@ class Planner {
   }
 
   // nullopt while the question is not stored.
-  std::optional<RequestStart> start_of(const HistoryPosition& position,
+  std::optional<RequestStart> start_at(const HistoryPosition& position,
                                        const Message& question) const {
     if (!position.seq) {
       return std::nullopt;
@@ -391,8 +440,13 @@ RequestPlan plan_request(const Record& record, PlanOptions options) {
   return Planner(record, std::move(options)).plan();
 }
 
-std::optional<TokenCount> part_of_history(const Record& record, PlanOptions options, double part) {
-  return Planner(record, std::move(options)).part(part).value_or(std::nullopt);
+RequestSize measure_request(const Record& record, PlanOptions options) {
+  return Planner(record, std::move(options)).measure().value_or(RequestSize());
+}
+
+std::optional<TokenCount> shorter_budget(const Record& record, PlanOptions options,
+                                         TokenCount wanted) {
+  return Planner(record, std::move(options)).shorter(wanted).value_or(std::nullopt);
 }
 
 Result<> check_prompt_fits(const Record& record, PlanOptions options) {

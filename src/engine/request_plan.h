@@ -4,6 +4,7 @@
 // the new messages after an answer that the provider still has.
 
 #include "engine/history.h"
+#include "engine/lesson.h"
 #include "engine/request_view.h"
 #include "engine/session_notes.h"
 #include "reprise/conversation.h"
@@ -22,7 +23,8 @@ struct RequestPlan {
   std::vector<Usage> recent = {};  // of the newest answers
   ViewOptions view;
   std::vector<std::string> notes = {};
-  std::optional<RequestStart> reduced_start = std::nullopt;  // set if a reduced budget changed it
+  std::optional<RequestStart> start = std::nullopt;  // if a length that was refused determines it
+  std::optional<TokenCount> cut_to = std::nullopt;   // the budget, because of the known limit
   std::optional<Error> fault = std::nullopt;  // the stored part could not be read and is left out
 };
 
@@ -34,6 +36,7 @@ struct PlanOptions {
   std::optional<HistorySlice> slice = std::nullopt;  // instead of the whole record
   std::optional<TokenCount> budget = std::nullopt;   // lower than that of the options
   std::optional<RequestForm> form = std::nullopt;    // instead of the one that was accepted last
+  Lesson lesson = {};                                // about the target
 };
 
 RequestPlan plan_request(const Record& record, PlanOptions options);
@@ -41,9 +44,13 @@ RequestPlan plan_request(const Record& record, PlanOptions options);
 // invalid_argument when the prompt alone exceeds the budget, so that no turn would fit.
 Result<> check_prompt_fits(const Record& record, PlanOptions options);
 
-// The budget for a part of the history that is sent now, for a retry when the request is too long
-// for the model; 0: only the last turn. nullopt when there are no older turns to leave out.
-std::optional<TokenCount> part_of_history(const Record& record, PlanOptions options, double part);
+// The estimated size of a request with the whole history that may be sent now.
+RequestSize measure_request(const Record& record, PlanOptions options);
+
+// The budget for a request that has at most `wanted` tokens of history, or only the last turn if
+// that is more. nullopt when there are no older turns to leave out.
+std::optional<TokenCount> shorter_budget(const Record& record, PlanOptions options,
+                                         TokenCount wanted);
 
 // `view` must outlive the request.
 Request make_request(const ConversationOptions& options, RequestPlan& plan, RequestView& view);

@@ -18,6 +18,33 @@ constexpr std::size_t kRefusedMax = 1000;
 
 constexpr std::string_view kStart = "request_start";
 
+// How the histories of other tools mark a summary, among the members that Reprise does not read.
+struct SummaryMark {
+  std::string_view name;
+  std::string_view value;
+};
+constexpr SummaryMark kSummaryMarks[] = {
+    {"isCompactSummary", "true"},          // Claude Code
+    {"type", R"("compacted")"},            // Codex
+    {"type", R"("compaction")"},           // Pi, OpenCode
+    {"summary", "true"},                   // OpenCode
+    {"subtype", R"("chat_compression")"},  // Qwen Code
+};
+
+// An object, or the list of a message's lines.
+bool marks_summary(JsonView json) {
+  if (json.is(json::Kind::object)) {
+    return std::ranges::any_of(kSummaryMarks, [json](const SummaryMark& mark) {
+      return json[mark.name].raw() == mark.value;
+    });
+  }
+  bool is_marked = false;
+  json.each([&is_marked](JsonView line) {
+    is_marked = is_marked || (line.is(json::Kind::object) && marks_summary(line));
+  });
+  return is_marked;
+}
+
 }  // namespace
 
 bool is_plain_question(const Message& message) {
@@ -61,14 +88,15 @@ bool is_abandoned(const Message& question, const Message& next, const RefusedQue
          (!trimmed(question_text).empty() && question_text == plain_text(next));
 }
 
-// Values of other programs are ignored.
 std::optional<RequestStart> request_start(const Extra& session) {
   const RawJson* const field = json::find_field(session, kStart);
-  if (field == nullptr) {
-    return std::nullopt;
-  }
+  return field == nullptr ? std::nullopt : request_start(JsonView(field->text()));
+}
+
+// Values of other programs are ignored.
+std::optional<RequestStart> request_start(JsonView json) {
   const auto [seq, question_at, provider, model] =
-      JsonView(field->text()).members({"seq", "asked_at", "provider", "model"});
+      json.members({"seq", "asked_at", "provider", "model"});
   const auto number = json::integer_in(seq.raw());
   const auto time = parse_time(question_at.text());
   if (!number || *number < 0 || !time) {
@@ -80,12 +108,20 @@ std::optional<RequestStart> request_start(const Extra& session) {
                       .model = model.text()};
 }
 
-Extra with_request_start(Extra session, const RequestStart& start) {
-  json::set_field(
-      session, kStart,
-      json::take(json::object_of("seq", start.seq.value, "asked_at", format_time(start.question_at),
-                                 "provider", start.provider, "model", start.model)));
-  return session;
+std::string json_of(const RequestStart& start) {
+  return json::object_of("seq", start.seq.value, "asked_at", format_time(start.question_at),
+                         "provider", start.provider, "model", start.model);
+}
+
+bool is_possible_start(const Message& message) {
+  return is_plain_question(message) || is_summary(message);
+}
+
+bool is_summary(const Message& message) {
+  return is_injected(message) && message.role != role::kSystem && message.role != role::kTool &&
+         std::ranges::any_of(message.extra, [](const ExtraField& field) {
+           return marks_summary(JsonView(field.value.text()));
+         });
 }
 
 }  // namespace reprise

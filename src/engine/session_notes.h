@@ -12,10 +12,11 @@
 // The last question of a record is always sent.
 //
 // `request_start` is the start of the history in requests after a model has rejected a request with
-// all of it.
+// all of it. Only earlier versions wrote it here: now each answer has the start of its request.
 
 #include <set>
 
+#include "base/json_view.h"
 #include "reprise/message.h"
 #include "reprise/types.h"
 
@@ -44,8 +45,12 @@ struct RequestStart {
 
 // nullopt if there is none.
 std::optional<RequestStart> request_start(const Extra& session);
+std::optional<RequestStart> request_start(JsonView json);
+std::string json_of(const RequestStart& start);
 
-// The session's unknown fields with this start replacing an earlier one.
-Extra with_request_start(Extra session, const RequestStart& start);
+// Whether a request may start with it: a question, or a summary of what was before it, which other
+// tools store.
+bool is_possible_start(const Message& message);
+bool is_summary(const Message& message);
 
 }  // namespace reprise

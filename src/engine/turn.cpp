@@ -98,6 +98,16 @@ Result<> check_end(const Provider& provider, const Reply& reply) {
                             word.empty() ? "" : cat(": its reason is '", word, "'")));
 }
 
+// Whether the length of a request may be what a refusal means that does not say what it means.
+bool is_near(const RequestSize& size, TokenCount limit) {
+  return limit.value > 0 && size.all().value > limit.value / 2;
+}
+
+TokenCount limit_in(const std::vector<ModelInfo>& models, std::string_view model) {
+  const auto found = std::ranges::find(models, model, &ModelInfo::id);
+  return {found == models.end() ? 0 : found->context_tokens};
+}
+
 void record_event(TurnRecorder& recorder, const StreamEvent& event) {
   const auto record = [&recorder](const auto& piece) {
     using Kind = std::decay_t<decltype(piece)>;
@@ -205,28 +215,28 @@ Result<> Turn::request_reply(Reply& reply) {
     auto instruction = continue_instruction(start_);
     const bool by_response_id = std::exchange(by_response_id_, true) && !rejects_response_ids_ &&
                                 !budget_ && !ladder_.has_changed() && !instruction;
-    const PlanOptions plan_options{
-        .options = options_,
-        .provider = provider_,
-        .by_response_id = by_response_id,
-        .last = std::move(instruction),
-        .budget = budget_,
-        .form = has_form_ ? std::optional(ladder_.form()) : std::nullopt};
+    PlanOptions plan_options{.options = options_,
+                             .provider = provider_,
+                             .by_response_id = by_response_id,
+                             .last = std::move(instruction),
+                             .budget = budget_,
+                             .form = has_form_ ? std::optional(ladder_.form()) : std::nullopt,
+                             .lesson = lesson()};
     RequestPlan plan = plan_request(record_, plan_options);
     if (!std::exchange(has_form_, true)) {
-      ladder_.begin(plan.form);
+      ladder_.begin(plan.form, lesson().form);
     }
     const bool continued = !plan.previous_response_id.empty();
-    const auto reduced_start = plan.reduced_start;
+    start_at_ = plan.start;
+    if (plan.cut_to && !budget_) {
+      budget_ = plan_options.budget = plan.cut_to;
+      observer_.on_warning(cat("the oldest turns are left out: ", options_.model,
+                               " has refused requests of more than about ", lesson().limit.value,
+                               " tokens"));
+    }
     auto streamed = stream(std::move(plan), reply);
     if (streamed || reply.has_content()) {
-      if (const std::string line = ladder_.take_line(); streamed && !line.empty()) {
-        observer_.on_warning(line);
-      }
-      if (reduced_start && streamed) {
-        record_.record_request_start(*reduced_start);
-        budget_.reset();
-      }
+      on_accepted(streamed.has_value());
       return streamed;
     }
     if (continued && stops_continuing(streamed.error())) {
@@ -238,6 +248,50 @@ Result<> Turn::request_reply(Reply& reply) {
     }
     return std::unexpected(first_refusal(streamed.error()));
   }
+}
+
+const Lesson& Turn::lesson() {
+  if (!lesson_) {
+    lesson_ = read_lesson(options_.server_notes, maker_at(provider_, options_.model),
+                          options_.clock.now());
+  }
+  return *lesson_;
+}
+
+// Says and remembers what helped.
+void Turn::on_accepted(bool is_whole) {
+  if (is_whole) {
+    remember();
+    if (start_at_) {
+      budget_.reset();  // the next request starts where this one did
+    }
+  }
+  if (const std::string line = ladder_.take_line(); is_whole && !line.empty()) {
+    observer_.on_warning(line);
+  }
+}
+
+// What helped is noted for other sessions; other processes may have noted something, too.
+void Turn::remember() {
+  const Taught taught = ladder_.taught();
+  if (options_.server_notes == nullptr || taught.is_nothing()) {
+    return;
+  }
+  const Maker target = maker_at(provider_, options_.model);
+  const Time now = options_.clock.now();
+  Lesson lesson = read_lesson(options_.server_notes, target, now);
+  if (taught.forgets_form || taught.form != RequestForm()) {
+    lesson.form = taught.forgets_form ? taught.form : form_union(lesson.form, taught.form);
+    lesson.form_at = now;
+  }
+  if (taught.limit.value > 0) {
+    lesson.limit = taught.limit;
+    lesson.limit_at = now;
+  }
+  if (const auto noted = write_lesson(*options_.server_notes, target, lesson); !noted) {
+    observer_.on_note(cat("what the server requires is not remembered: ", noted.error().message));
+  }
+  lesson_ = lesson;
 }
 
 // What is shown if nothing helped: the first refusal, unless something else failed in the end.
@@ -287,22 +341,50 @@ bool Turn::climb(const Error& refusal, const PlanOptions& plan_options) {
   if (!refusal_ || !record_.has_all_messages() || stop_.stop_requested()) {
     return false;
   }
-  if (refusal_->is_length) {
-    return cut_history(*refusal_, plan_options) || ladder_.shorten_answers(*refusal_);
+  const RequestSize size = measure_request(record_, plan_options);
+  const bool is_long = refusal_->is_length || is_near(size, known_limit(size));
+  if (is_long && make_shorter(*refusal_, plan_options, size)) {
+    return true;
   }
-  return ladder_.change_form(*refusal_, sent_) || cut_history(*refusal_, plan_options);
+  if (refusal_->is_only_length) {
+    return false;
+  }
+  return ladder_.change_form(*refusal_, sent_) ||
+         (!is_long && cut_history(*refusal_, plan_options, size));
 }
 
-bool Turn::cut_history(const Refusal& refusal, const PlanOptions& plan_options) {
-  const auto part = ladder_.cut_history(refusal);
-  const auto budget = part ? part_of_history(record_, plan_options, *part) : std::nullopt;
+bool Turn::make_shorter(const Refusal& refusal, const PlanOptions& plan_options,
+                        const RequestSize& size) {
+  return cut_history(refusal, plan_options, size) || ladder_.omit_media(sent_) ||
+         ladder_.shorten_answers(refusal);
+}
+
+bool Turn::cut_history(const Refusal& refusal, const PlanOptions& plan_options,
+                       const RequestSize& size) {
+  const auto wanted = ladder_.cut_history(refusal, size, known_limit(size));
+  const auto budget = wanted ? shorter_budget(record_, plan_options, *wanted) : std::nullopt;
   if (budget) {
     budget_ = budget;
-    ladder_.on_cut(budget_->value == 0 ? "without the earlier turns"
-                                       : cat("without the oldest turns, with about ",
-                                             budget_->value, " tokens of history at most"));
+    ladder_.on_cut(budget->value == 0 ? "without the earlier turns"
+                                      : cat("without the oldest turns, with about ", budget->value,
+                                            " tokens of history at most"));
   }
   return budget.has_value();
+}
+
+// What earlier refusals taught, else what the server's list of models says. It is asked for only
+// if the request is large enough for its length to matter.
+TokenCount Turn::known_limit(const RequestSize& size) {
+  constexpr std::int64_t kLargeMin = 1000;
+  constexpr std::chrono::seconds kTimeout{2};
+  if (lesson().limit.value > 0 || size.all().value < kLargeMin) {
+    return lesson().limit;
+  }
+  if (!listed_limit_) {
+    const auto models = provider_.models(kTimeout, stop_);  // an error means that it is unknown
+    listed_limit_ = models ? limit_in(*models, options_.model) : TokenCount();
+  }
+  return *listed_limit_;
 }
 
 Result<> Turn::stream(RequestPlan plan, Reply& reply) {

@@ -4,6 +4,7 @@
 // before; the turn ends the running answer.
 
 #include "engine/blobs.h"
+#include "engine/lesson.h"
 #include "engine/reply.h"
 #include "engine/request_ladder.h"
 #include "reprise/conversation.h"
@@ -37,8 +38,15 @@ class Turn {
   void announce(std::optional<StopReason> reason, const Message& answer);
   Result<> request_reply(Reply& reply);
   Result<> stream(RequestPlan plan, Reply& reply);
+  const Lesson& lesson();
+  void on_accepted(bool is_whole);
+  void remember();
   bool climb(const Error& refusal, const PlanOptions& plan_options);
-  bool cut_history(const Refusal& refusal, const PlanOptions& plan_options);
+  bool make_shorter(const Refusal& refusal, const PlanOptions& plan_options,
+                    const RequestSize& size);
+  bool cut_history(const Refusal& refusal, const PlanOptions& plan_options,
+                   const RequestSize& size);
+  TokenCount known_limit(const RequestSize& size);
   bool stops_continuing(const Error& refusal);
   Error first_refusal(Error last) const;
   void on_event(const StreamEvent& event);
@@ -64,13 +72,16 @@ class Turn {
   bool rejects_response_ids_ = false;  // a request by response id was rejected
   std::optional<TokenCount> budget_;   // set after the model has rejected a longer request
   RequestLadder ladder_;
-  bool has_form_ = false;            // the ladder has begun
-  SentParts sent_;                   // in the last request
-  std::vector<Usage> recent_;        // of the newest answers
-  std::optional<Refusal> refusal_;   // of the last request
-  std::optional<Reply> reply_;       // of this round; empty after its message was made
-  std::optional<Message> unstored_;  // the message made of it, until the record has it
-  std::optional<Message> answer_;    // the last one
+  bool has_form_ = false;                   // the ladder has begun
+  std::optional<Lesson> lesson_;            // from earlier sessions
+  std::optional<TokenCount> listed_limit_;  // in the server's list of models; 0: unknown
+  std::optional<RequestStart> start_at_;    // of the last request, if it left out older turns
+  SentParts sent_;                          // in the last request
+  std::vector<Usage> recent_;               // of the newest answers
+  std::optional<Refusal> refusal_;          // of the last request
+  std::optional<Reply> reply_;              // of this round; empty after its message was made
+  std::optional<Message> unstored_;         // the message made of it, until the record has it
+  std::optional<Message> answer_;           // the last one
 };
 
 inline constexpr std::size_t kToolsAtOnce = 8;

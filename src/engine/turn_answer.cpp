@@ -22,7 +22,7 @@ Message Turn::finished(Reply& reply, bool interrupted) {
   if (answer.model.empty()) {
     answer.model = options_.model;
   }
-  record_maker(answer, maker_at(provider_, options_.model), ladder_.form());
+  record_maker(answer, maker_at(provider_, options_.model), ladder_.form(), start_at_);
   if (is_refused) {
     mark_refused(answer);
   }

@@ -231,7 +231,7 @@ class HttpProvider final : public Provider {
     auto refusal = refusal_of(failure.status, failure.refusal);
     if (refusal) {
       refusal->has_parameters = !droppable(request, changes).empty();
-      refusal->hint.short_answers = refusal->is_length && has_default_limit(request);
+      refusal->hint.short_answers = has_default_limit(request);
     }
     return refusal;
   }
@@ -287,7 +287,7 @@ class HttpProvider final : public Provider {
     }
     MaskedSink masked(sink, secrets_);
     const StreamSink masked_sink = std::ref(masked);
-    ReplyWriter out(masked_sink);
+    ReplyWriter out(masked_sink, options_.good_ends);
     const std::unique_ptr<ReplyReader> reader = codec_->reader(out);
     Answer answer(*reader, out, options_.answer_bytes_max);
     Result<> done = dependencies_.transport->send(sent, answer, stop);

@@ -20,6 +20,20 @@ constexpr std::size_t kModelsBytesMax = 16 << 20;  // routers list hundreds, wit
 constexpr std::size_t kLocalListBytesMax = 1 << 20;
 constexpr std::size_t kSimilarModels = 3;
 
+// The longest request with its answer, in the words of OpenRouter and Kimi, vLLM, Groq, Mistral and
+// LM Studio, Anthropic, Google; llama.cpp has it within "meta".
+std::int64_t context_tokens(JsonView model) {
+  constexpr std::string_view kNames[] = {"context_length",     "max_model_len",  "context_window",
+                                         "max_context_length", "context_size",   "max_input_tokens",
+                                         "input_token_limit",  "inputTokenLimit"};
+  for (const std::string_view name : kNames) {
+    if (const std::int64_t tokens = model[name].count(); tokens > 0) {
+      return tokens;
+    }
+  }
+  return std::max<std::int64_t>(0, model["meta"]["n_ctx"].count());
+}
+
 std::optional<LocalServer> probe_port(KnownPort port, std::chrono::milliseconds timeout,
                                       std::stop_token stop) {
   const std::string base_url = cat("http://127.0.0.1:", port.port, "/v1");
@@ -53,7 +67,8 @@ std::optional<ModelPage> parse_model_page(std::string_view body) {
   list["data"].each([&](JsonView model) {
     ModelInfo info{.id = one_line(model["id"].text(), ""),
                    .name = one_line(model["display_name"].text(), ""),
-                   .ends_on = one_line(model["shutdown_date"].text(), "")};
+                   .ends_on = one_line(model["shutdown_date"].text(), ""),
+                   .context_tokens = context_tokens(model)};
     if (!info.id.empty() && page.models.size() < kModelsMax) {
       page.models.push_back(std::move(info));
     }

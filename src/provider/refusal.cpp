@@ -180,7 +180,7 @@ std::vector<std::int64_t> numbers_in(std::string_view text) {
 }
 
 // "A > B", or two large numbers, in a text about tokens or of a request that is too long: the
-// larger is the request's size.
+// larger is the request's size. A single number of one that is too long is the limit.
 void read_sizes(std::string_view reason, Refusal& refusal) {
   constexpr std::int64_t kTokensMin = 256;
   constexpr std::string_view kAbout[] = {"token", "context", "length"};
@@ -200,6 +200,9 @@ void read_sizes(std::string_view reason, Refusal& refusal) {
   }
   std::vector<std::int64_t> large = numbers_in(reason);
   std::erase_if(large, [](std::int64_t number) { return number < kTokensMin; });
+  if (refusal.is_length && large.size() == 1) {
+    refusal.limit = large.front();
+  }
   if (large.size() < 2) {
     return;
   }
@@ -385,7 +388,8 @@ std::optional<Refusal> refusal_of(int status, std::string_view body) {
     refusal.hint.omits_media = true;
   }
   if (refusal.hint == RequestForm()) {
-    refusal.is_length = status == 413 || part == RefusedPart::length;
+    refusal.is_only_length = status == 413 || refused_part(codes_in(body)) == RefusedPart::length;
+    refusal.is_length = refusal.is_only_length || part == RefusedPart::length;
     read_sizes(reason, refusal);
   }
   return refusal;

@@ -313,6 +313,10 @@ bool ReplyWriter::is_whole() const {
 }
 
 void ReplyWriter::ended(StopReason reason, std::string_view word) {
+  if (reason == StopReason::other && std::ranges::find(good_ends_, word) != good_ends_.end()) {
+    send(ReplyEnded{used_tools() ? StopReason::tool_use : StopReason::end});
+    return;
+  }
   send(ReplyEnded{reason, word});
 }
 

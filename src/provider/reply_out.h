@@ -28,8 +28,9 @@ inline constexpr std::int64_t kBlockBytes = 256;  // overhead per block
 
 class ReplyWriter {
  public:
-  // `sink` must outlive this.
-  explicit ReplyWriter(const StreamSink& sink) : sink_(sink) {}
+  // `sink` and `good_ends`, see ProviderOptions, must outlive this.
+  explicit ReplyWriter(const StreamSink& sink, std::span<const std::string> good_ends = {})
+      : sink_(sink), good_ends_(good_ends) {}
 
   // The ids are not emitted before the first piece of the answer: a retry is possible until then.
   void started(std::string_view response_id, std::string_view model);
@@ -107,6 +108,7 @@ class ReplyWriter {
   void send(const StreamEvent& event);
 
   const StreamSink& sink_;
+  std::span<const std::string> good_ends_;
   std::string response_id_;
   std::string model_;
   std::int64_t bytes_ = 0;

@@ -13,6 +13,7 @@
 #include "cli/program/store_opener.h"
 #include "cli/provider/request_choice.h"
 #include "cli/session/find_session.h"
+#include "cli/session/server_notes.h"
 #include "cli/settings/context_file.h"
 #include "cli/settings/time_value.h"
 #include "reprise/sessions.h"
@@ -287,6 +288,7 @@ ConversationOptions make_options(Context& context, const Prepared& with, Started
   options.stream = options.stream && with.request.stream;
   options.tools = started.tools.empty() ? nullptr : &started.tools;
   options.outbox = started.outbox.get();
+  options.server_notes = started.server_notes.get();
   options.statistics = &context.stores().watch().statistics();
   options.earlier = std::move(found.earlier);
   return options;
@@ -298,6 +300,7 @@ Result<> make_connections(Context& context, const Settings& settings, const Prov
                  make_provider(choice.kind, choice::provider_options(settings, choice)));
   started.provider_name = choice.name;
   started.model = choice.model;
+  started.server_notes = make_server_notes(context.config().server_notes_folder());
   if (settings.outbox.value_or(true)) {
     started.outbox =
         make_outbox(context.config().outbox_folder(), context.config().store_url(settings));

@@ -41,6 +41,7 @@ struct StartedSession {
   std::unique_ptr<Provider> provider;
   ToolRegistry tools;
   std::unique_ptr<Outbox> outbox;
+  std::unique_ptr<ServerNotes> server_notes;
   std::unique_ptr<Conversation> conversation;
   std::jthread preloading;  // of the HTTP library
 };

@@ -202,6 +202,9 @@ std::vector<Setting> make_config_keys() {
                                             "a table of headers sent with each request")),
       row<&RequestSettings::extra>("extra", kProvider, kTrusted,
                                    "a table merged into the body of each request"),
+      row<&RequestSettings::good_ends>("good_ends", kProvider, kTrusted,
+                                       "reasons with which the server ends a whole answer",
+                                       {"words such as \"finished\"", is_filled}),
       row<&Mode::system>("system", kMode, kAnyone, "the system prompt of the mode"),
       row<&Mode::model>("model", kMode, kAnyone, "the model that answers in the mode"),
       row<&Mode::path>(

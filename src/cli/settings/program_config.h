@@ -49,6 +49,8 @@ class ProgramConfig {
   std::filesystem::path config_folder() const;
   // For lists of other tools' sessions.
   std::filesystem::path cache_folder() const { return state_folder() / "sources"; }
+  // For what requests have taught about servers.
+  std::filesystem::path server_notes_folder() const { return state_folder() / "servers"; }
   // For messages that could not be sent to a server.
   std::filesystem::path outbox_folder() const { return state_folder() / "spill"; }
 

@@ -56,6 +56,7 @@ class FakeProvider final : public Provider {
   std::string server;          // the host
   bool reads_twice = true;     // like a retry; both passes must be equal
   std::deque<Script> scripts;  // one per request; the last one is reused
+  std::vector<ModelInfo> listed;
   std::vector<SeenRequest> seen;
 
   Script& add();
@@ -66,6 +67,10 @@ class FakeProvider final : public Provider {
   std::string_view host() const override { return server; }
   Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override;
   Result<std::string> dry_run(Request& request) override;
+  Result<std::vector<ModelInfo>> models(std::chrono::milliseconds /*timeout*/,
+                                        std::stop_token /*stop*/) override {
+    return listed;
+  }
 
  private:
   Result<> receive(Request& request);
