@@ -83,6 +83,11 @@ class Tree {
   Node& node(std::uint32_t at) { return nodes_[at]; }
   std::optional<std::uint32_t> find(std::uint64_t id) const;
 
+  // Makes one chain, in the order of the file, of what only looks like branches: the pieces of an
+  // answer (a group) with their results, and what follows a node that is no message and names an
+  // old parent. Of two results with the same group, the one that is on the branch remains.
+  void join_answers();
+
   // The end of the current branch; nullopt for an empty tree.
   std::optional<std::uint32_t> leaf() const;
   void set_leaf(std::uint32_t index) { leaf_ = index; }
@@ -100,6 +105,7 @@ class Tree {
     return at == kNone ? std::nullopt : std::optional(at);
   }
   class Paths;
+  class Joining;
   std::uint32_t parent_of(const Node& node) const;
   // Whether each branch with its parent includes it.
   bool is_result_of_call(std::uint32_t at) const;

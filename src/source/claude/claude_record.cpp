@@ -196,10 +196,7 @@ Message message_of(std::span<const Piece> pieces) {
       line.content.each([&](JsonView block) { add_block(block, message.blocks); });
     }
     if (pieces[i].node.usage != 0) {
-      Usage usage = usage_of(line);
-      if (!message.usage || message.usage->output <= usage.output) {
-        message.usage = std::move(usage);
-      }
+      message.usage = usage_of(line);  // of the last piece
     }
     if (line.is_aborted || pieces[i].node.detail == kInterrupted ||
         line.stop_reason.text() == "max_tokens") {

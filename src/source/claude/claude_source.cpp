@@ -84,6 +84,7 @@ class ClaudeIndexer final : public Indexer {
   }
 
   void finish() override {
+    into_.tree.join_answers();
     std::string& title = into_.session.info.title;
     for (const std::string_view candidate :
          {std::string_view(titles_.custom), std::string_view(titles_.ai), own_summary(),
@@ -166,6 +167,11 @@ class ClaudeIndexer final : public Indexer {
     node.is_message = true;
     node.is_result = line.type != "assistant" && claude::is_result_line(line);
     node.is_injected = !node.is_result && claude::is_injected_line(line);
+    if (node.is_result) {
+      line.content.each([&](JsonView block) {
+        node.group = fnv1a(block["tool_use_id"].text(buffer_), fnv1a(":", node.group));
+      });
+    }
     if (line.type == "assistant" && !node.is_injected) {
       if (node.group = id_of(line.id); node.group != 0) {
         node.group = fnv1a(line.request.text(buffer_), fnv1a(":", node.group));
@@ -202,12 +208,14 @@ class ClaudeIndexer final : public Indexer {
       ++with_parent_;
       node.link = Link::named;
       node.parent = id_of(line.parent ? line.parent : line.logical_parent);
-    } else if (!line.parent.raw().empty() && with_parent_ * 2 > nodes_) {
+    } else if (!line.parent.raw().empty() && with_parent_ * 2 > nodes_ && line.type == "user" &&
+               !node.is_injected && !node.is_result) {
       // The user went back to the beginning. In files without parents, each line follows the
-      // previous.
+      // previous, and so does what is no question, such as a summary.
       node.link = Link::root;
     }
-    into_.tree.add(node, line.record.raw());
+    // Resumed files repeat lines, with other times and versions.
+    into_.tree.add(node, node.is_message && line.content ? line.content.raw() : line.record.raw());
   }
 
   Transcript& into_;
