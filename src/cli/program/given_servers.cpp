@@ -12,7 +12,7 @@
 namespace reprise::cli {
 namespace {
 
-constexpr std::string_view kServersFolder = "servers";
+constexpr std::string_view kServersFolder = "given_servers";
 constexpr std::int64_t kServerFileBytesMax = 64 << 10;
 
 std::string text_of(const GivenServer& server) {

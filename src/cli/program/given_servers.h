@@ -2,7 +2,8 @@
 
 // The servers on this machine that its user gave in a store: by a flag, the settings or a variable,
 // or that were found and used. A session goes back to such a server; one that only a session names
-// may be anybody's idea. Stored in `$XDG_STATE_HOME/reprise/servers/`, a file each, with mode 0600.
+// may be anybody's idea. Stored in `$XDG_STATE_HOME/reprise/given_servers/`, a file each, with mode
+// 0600.
 
 #include <filesystem>
 #include <string>
