@@ -31,6 +31,7 @@ struct Effort {
   std::int64_t copy_stride = 30;
   std::size_t crowds = 20;
   std::size_t stops = 5;
+  std::size_t checkpoints = 4;
   std::size_t disk_cuts = 6;  // per file system
   int messages = 400;         // per writer of eight, if a message does not rewrite the whole file
   int whole_files = 1;        // the number of short rounds if it does: the time is quadratic
@@ -42,6 +43,7 @@ constexpr Effort kLong{.power_cuts = 100'000,
                        .copy_stride = 1,
                        .crowds = 300,
                        .stops = 100,
+                       .checkpoints = 60,
                        .disk_cuts = 100,
                        .messages = 10'000,
                        .whole_files = 10};
@@ -110,6 +112,10 @@ const std::map<std::string_view, Trial>& trials() {
       {"full", [](const Kind& kind,
                   const Effort& /*effort*/) { return fill_disks(kind) += kill_purges(kind); }},
       {"contention", contend},
+      {"checkpoints",
+       [](const Kind& kind, const Effort& effort) {
+         return write_beside_checkpoints(kind, effort.checkpoints);
+       }},
       {"purge",
        [](const Kind& kind, const Effort& /*effort*/) { return purge_concurrently(kind); }},
       {"stop",
@@ -153,7 +159,8 @@ int run(std::vector<std::string> words) {
   }
   if (words.empty() || !trials().contains(words.front())) {
     return usage(
-        "rel_store kill|errors|power|durable|disk|full|clock|upgrade|crowd|contention|stop|purge "
+        "rel_store "
+        "kill|errors|power|durable|disk|full|clock|upgrade|crowd|contention|checkpoints|stop|purge "
         "[--long] "
         "[STORE...]");
   }

@@ -61,6 +61,11 @@ Tally kill_copies(const Kind& kind, std::int64_t stride);
 // once, those per writer in order.
 Tally kill_writers(const Kind& kind, std::size_t rounds);
 
+// Four writers beside another program that checkpoints the log and pauses where SQLite
+// before 3.51.3 has a fault, `rounds` times: every acknowledged message exists once, in order. A
+// database that is written by SQLite alone must be damaged meanwhile, if the library has the fault.
+Tally write_beside_checkpoints(const Kind& kind, std::size_t rounds);
+
 struct CrowdSize {
   int writers = 8;
   int messages = 1000;  // per writer

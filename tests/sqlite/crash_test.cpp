@@ -18,7 +18,9 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "sqlite/sqlite_support.h"
+#include "store/sqlite/library.h"
 #include "support/build.h"
+#include "support/checkpointing_program.h"
 #include "support/child.h"
 #include "support/must.h"
 #include "support/small_disk.h"
@@ -202,6 +204,38 @@ TEST(OriginalHoldingItsLock, IsWaitedForOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(20 * 500 / 2));
   plain.run("COMMIT");
   EXPECT_TRUE(works(store->append(kSession, {user("x")}, {})));
+}
+
+// Otherwise the second message would be written over the first one in the log, of which that
+// program has read how long it is, and count as checkpointed.
+TEST(AnotherProgramsCheckpoint, IsNotMetByAWriteThatRestartsTheLog) {
+  if (!sqlite::has_wal_reset_fault()) {
+    GTEST_SKIP() << "SQLite " << sqlite::version() << " does not have the fault";
+  }
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "r.db";
+  const auto store = open_at(file, {.busy_timeout = milliseconds(10)});
+  must(store->create(session("s")));
+  std::function<void()> meanwhile;
+  CheckpointingProgram program(file, [&meanwhile] {
+    if (meanwhile) {
+      meanwhile();
+    }
+  });
+  ASSERT_EQ(program.checkpoint(), SQLITE_OK);
+  must(store->append(kSession, {user(std::string(100'000, '1'))}, {}));
+  PlainDatabase(file).run("PRAGMA wal_checkpoint(PASSIVE)");
+  std::optional<Result<AppendResult>> refused;
+  meanwhile = [&] { refused = store->append(kSession, {user("2")}, {}); };
+  ASSERT_EQ(program.checkpoint(), SQLITE_OK);
+  ASSERT_TRUE(refused) << "the pause was not reached";
+  EXPECT_TRUE(fails(*refused, Code::busy));
+  for (const char* const text : {"3", "4", "5"}) {
+    EXPECT_TRUE(works(store->append(kSession, {user(text)}, {})));
+    EXPECT_EQ(program.checkpoint(), SQLITE_OK);
+  }
+  EXPECT_EQ(must(read_all(*store, kSession)).size(), 4U);
+  EXPECT_TRUE(must(open_at(file)->capabilities().repair->verify()).damage.empty());
 }
 
 // Simulates a full disk without root: files cannot grow beyond the limit.

@@ -74,8 +74,9 @@ class Doctor final : public Command {
     findings_.add(
         "sqlite", std::string(sqlite::version()),
         context.globals().verbose && sqlite::has_wal_reset_fault()
-            ? "SQLite before 3.51.3 can damage a store that several programs write to; Reprise's "
-              "processes take turns, so let no other program write to it"
+            ? "SQLite before 3.51.3 can damage a database that one program writes to while another "
+              "one checkpoints it; what Reprise writes is protected, what other programs write is "
+              "not"
             : "");
   }
 

@@ -71,9 +71,73 @@ int lock(sqlite3_file* file, int level) {
   return without_locks_is_an_error([&] { return base_methods->xLock(file, level); });
 }
 
-int lock_shared_memory(sqlite3_file* file, int offset, int count, int flags) {
+int lock_slots(sqlite3_file* file, int offset, int count, int flags) {
   return without_locks_is_an_error(
       [&] { return base_methods->xShmLock(file, offset, count, flags); });
+}
+
+// The locks in the shared memory of a log, by https://www.sqlite.org/walformat.html#wal_locks.
+constexpr int kWriteLock = 0;
+constexpr int kCheckpointLock = 1;
+constexpr int kTake = SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE;
+constexpr int kGiveBack = SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE;
+
+// Who holds the checkpoint lock of a connection.
+enum class Holder : std::uint8_t { nobody, sqlite, writer };
+
+// Behind SQLite's own data of a file.
+struct FileState {
+  Holder checkpoint_lock = Holder::nobody;
+};
+
+FileState& state_of(sqlite3_file* file) {
+  return *reinterpret_cast<FileState*>(reinterpret_cast<char*>(file) + base_vfs->szOsFile);
+}
+
+void let_checkpoints(sqlite3_file* file) {
+  Holder& holder = state_of(file).checkpoint_lock;
+  if (holder == Holder::writer) {
+    holder = Holder::nobody;
+    (void)lock_slots(file, kCheckpointLock, 1, kGiveBack);
+  }
+}
+
+// SQLite takes the lock itself to checkpoint and to recover the log, then together with the next
+// one.
+int lock_for_checkpoint(sqlite3_file* file, int count, int flags) {
+  let_checkpoints(file);
+  const int code = lock_slots(file, kCheckpointLock, count, flags);
+  state_of(file).checkpoint_lock =
+      flags == kTake && code == SQLITE_OK ? Holder::sqlite : Holder::nobody;
+  return code;
+}
+
+// While a connection writes, no other program is within a checkpoint: one that had read the length
+// of the log before the writer restarts it would, with the fault, count what is written then as
+// checkpointed.
+int lock_to_write(sqlite3_file* file, int flags) {
+  Holder& holder = state_of(file).checkpoint_lock;
+  if (flags == kTake && holder == Holder::nobody) {
+    const int code = lock_slots(file, kCheckpointLock, 1, kTake);
+    if (code != SQLITE_OK) {
+      return code;
+    }
+    holder = Holder::writer;
+  }
+  const int code = lock_slots(file, kWriteLock, 1, flags);
+  if (flags == kGiveBack || code != SQLITE_OK) {
+    let_checkpoints(file);
+  }
+  return code;
+}
+
+int lock_shared_memory(sqlite3_file* file, int offset, int count, int flags) {
+  static const bool has_fault = has_wal_reset_fault();
+  if (has_fault && offset == kCheckpointLock) {
+    return lock_for_checkpoint(file, count, flags);
+  }
+  return has_fault && offset == kWriteLock && count == 1 ? lock_to_write(file, flags)
+                                                         : lock_slots(file, offset, count, flags);
 }
 
 int map_shared_memory(sqlite3_file* file, int region, int bytes, int extend, volatile void** out) {
@@ -164,6 +228,7 @@ int vfs_open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, 
   }
   const FileMethods& methods = file_methods(file);
   if (file->pMethods == base_methods) {
+    new (&state_of(file)) FileState();
     file->pMethods = &(methods.*kMethods);
   }
   return code;
@@ -172,6 +237,7 @@ int vfs_open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, 
 bool register_vfs(sqlite3_vfs& vfs, const char* name, decltype(sqlite3_vfs::xOpen) open) {
   vfs.zName = name;
   vfs.pNext = nullptr;
+  vfs.szOsFile += static_cast<int>(sizeof(FileState));
   vfs.xOpen = open;
   return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
 }
