@@ -58,6 +58,7 @@ class StoreWithoutNames final : public Store, public Rewriting {
   Result<AppendResult> append(const SessionId& id, std::vector<Message> messages,
                               AppendOptions options) override {
     options.operation.reset();
+    durabilities.push_back(options.durability);
     return inner_.append(id, std::move(messages), options);
   }
   Result<AppendResult> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
@@ -72,6 +73,8 @@ class StoreWithoutNames final : public Store, public Rewriting {
     return inner_.capabilities().rewriting->read_replaced(id, sink);
   }
   const Capabilities& capabilities() const override { return capabilities_; }
+
+  std::vector<Durability> durabilities;  // of the appends
 
  private:
   Store& inner_;
@@ -264,6 +267,32 @@ TEST_F(OutboxTest, AChangedSessionGetsAForkAtThatPlace) {
   EXPECT_EQ(get(*memory_, *SessionId::parse("aside"))->info.forked_from,
             (ForkOrigin{session_.info.id, Seq{1}}));
   again();
+}
+
+TEST_F(OutboxTest, OtherWordsOfTheSameTimeAreNotTakenForDeliveredOnes) {
+  ASSERT_TRUE(memory_->create(session_));
+  store_.fails = [](int) { return true; };
+  conversation({"one"});
+  for (const OutboxStep& step : outbox_.saved->steps) {
+    for (Message message : step.messages) {
+      message.blocks = {text_of("meanwhile")};
+      ASSERT_TRUE(memory_->append(session_.info.id, {message}, {}));
+    }
+  }
+  EXPECT_EQ(replay_outbox().outcome, CopyOutcome::forked);
+  EXPECT_EQ(all(), "user: meanwhile | assistant: meanwhile / user: one | assistant: re: one");
+  again();
+}
+
+// The file is removed afterwards.
+TEST_F(OutboxTest, IsOnTheDiskOfTheStoreWhenItIsDelivered) {
+  ASSERT_TRUE(memory_->create(session_));
+  store_.fails = [](int) { return true; };
+  conversation({"one"});
+  StoreWithoutNames target(*memory_);
+  ASSERT_TRUE(reprise::replay_outbox(*outbox_.saved, target));
+  EXPECT_THAT(target.durabilities,
+              testing::AllOf(testing::Not(testing::IsEmpty()), testing::Each(Durability::disk)));
 }
 
 // The first step was applied without an acknowledgement, then another process continued.
