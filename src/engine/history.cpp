@@ -10,7 +10,7 @@
 namespace reprise {
 namespace {
 
-constexpr std::size_t kPageMessages = 64;
+constexpr std::size_t kPageMessages = 512;
 constexpr std::int64_t kPageBytes = 256 << 10;
 
 bool is_call(const Block& block) {
