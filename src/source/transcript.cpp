@@ -179,14 +179,13 @@ void count_messages(Transcript& transcript) {
     }
     transcript.session.info.forked_from = ForkOrigin{*transcript.fork_of, Seq{inherited}};
   }
-  std::map<std::string, const Usage*> by_request;
+  std::map<std::string, const Usage*> by_request;  // the last one of each
   const auto count = [&](std::uint32_t number) {
     const Usage& usage = transcript.usages[number - 1];
-    const Usage*& counted = by_request[usage.request_id];
     if (usage.request_id.empty()) {
       store::add_usage(transcript.session.usage, usage);
-    } else if (counted == nullptr || counted->output <= usage.output) {
-      counted = &usage;
+    } else {
+      by_request[usage.request_id] = &usage;
     }
   };
   for (const std::uint32_t index : branch.nodes) {
@@ -198,9 +197,7 @@ void count_messages(Transcript& transcript) {
     std::ranges::for_each(first, last, [&](const auto& other) { count(other.second); });
   }
   for (const auto& [id, usage] : by_request) {
-    if (usage != nullptr) {
-      store::add_usage(transcript.session.usage, *usage);
-    }
+    store::add_usage(transcript.session.usage, *usage);
   }
 }
 

@@ -8,8 +8,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace reprise::source {
@@ -116,148 +114,9 @@ std::optional<std::uint32_t> Tree::leaf() const {
   return std::nullopt;
 }
 
-// Changes parents only to nodes before their children. Each node is on one chain, once.
-class Tree::Joining {
- public:
-  explicit Joining(Tree& tree)
-      : tree_(tree), pieces_of_(tree.nodes_.size()), is_joined_(tree.nodes_.size()) {}
-
-  void run() {
-    follow_file_at_forks();
-    note_answers();
-    if (const auto leaf = tree_.leaf()) {
-      join(*leaf);
-    }
-    for (auto at = static_cast<std::uint32_t>(tree_.nodes_.size()); at-- > 0;) {
-      if (tree_.nodes_[at].is_message && !tree_.nodes_[at].is_sidechain && !is_joined_[at]) {
-        join(at);
-      }
-    }
-    note_results();
-  }
-
- private:
-  std::uint32_t& parent(std::uint32_t at) { return tree_.links_[at].parent; }
-
-  // A fork with a node that is no message is no rewind.
-  void follow_file_at_forks() {
-    const auto count = static_cast<std::uint32_t>(tree_.nodes_.size());
-    std::vector<bool> has_messages(count);  // at the node or after it
-    for (std::uint32_t at = count; at-- > 0;) {
-      has_messages[at] = has_messages[at] || tree_.nodes_[at].is_message;
-      if (has_messages[at] && parent(at) != kNone) {
-        has_messages[parent(at)] = true;
-      }
-    }
-    std::vector<std::uint32_t> last_child(count, kNone);
-    std::uint32_t before = kNone;
-    for (std::uint32_t at = 0; at < count; ++at) {
-      if (!has_messages[at] || tree_.nodes_[at].is_sidechain) {
-        continue;
-      }
-      if (const std::uint32_t named = parent(at); named != kNone) {
-        const std::uint32_t other = std::exchange(last_child[named], at);
-        const bool is_fork = other != kNone && before != named;
-        if (is_fork && (!tree_.nodes_[at].is_message || !tree_.nodes_[other].is_message)) {
-          parent(at) = before;
-          last_child[before] = at;
-        }
-      }
-      before = at;
-    }
-  }
-
-  // The nodes of each answer: its pieces and their results.
-  void note_answers() {
-    for (std::uint32_t at = 0; at < tree_.nodes_.size(); ++at) {
-      const Node& node = tree_.nodes_[at];
-      if (node.is_sidechain) {
-        continue;
-      }
-      const bool is_answer = node.is_message && !node.is_result;
-      pieces_of_[at] = is_answer ? node.group : parent(at) == kNone ? 0 : pieces_of_[parent(at)];
-      if (node.is_message && pieces_of_[at] != 0) {
-        answers_[pieces_of_[at]].push_back(at);
-      }
-    }
-  }
-
-  void join(std::uint32_t leaf) {
-    std::vector<std::uint32_t> chain;
-    std::uint32_t fork = leaf;
-    for (; fork != kNone && !is_joined_[fork]; fork = parent(fork)) {
-      chain.push_back(fork);
-      is_joined_[fork] = true;
-    }
-    std::unordered_set<std::uint64_t> results;
-    for (const std::uint32_t at : chain) {
-      if (tree_.nodes_[at].is_result && tree_.nodes_[at].group != 0) {
-        results.insert(tree_.nodes_[at].group);
-      }
-    }
-    for (std::size_t i = chain.size(); i-- > 0;) {
-      add_answer(pieces_of_[chain[i]], chain, results);
-    }
-    std::ranges::sort(chain);
-    for (const std::uint32_t at : chain) {
-      // A piece may be before the fork.
-      if (fork == kNone || fork < at) {
-        parent(at) = fork;
-        fork = at;
-      }
-    }
-  }
-
-  void add_answer(std::uint64_t group, std::vector<std::uint32_t>& chain,
-                  std::unordered_set<std::uint64_t>& results) {
-    const auto answer = answers_.find(group);
-    if (answer == answers_.end()) {
-      return;
-    }
-    for (const std::uint32_t at : std::exchange(answer->second, {})) {
-      if (is_joined_[at]) {
-        continue;
-      }
-      is_joined_[at] = true;
-      Node& node = tree_.nodes_[at];
-      if (node.is_result && node.group != 0 && !results.insert(node.group).second) {
-        node.is_message = false;
-      } else {
-        chain.push_back(at);
-      }
-    }
-  }
-
-  void note_results() {
-    for (Links& links : tree_.links_) {
-      links.last_result = links.result_before = kNone;
-    }
-    for (std::uint32_t at = 0; at < tree_.nodes_.size(); ++at) {
-      if (tree_.is_result_of_call(at)) {
-        tree_.links_[at].result_before = std::exchange(tree_.links_[parent(at)].last_result, at);
-      }
-    }
-  }
-
-  Tree& tree_;
-  std::vector<std::uint64_t> pieces_of_;  // by node: the group that it belongs to
-  std::vector<bool> is_joined_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> answers_;
-};
-
-void Tree::join_answers() {
-  bool is_chain = true;
-  for (std::uint32_t at = 1; at < nodes_.size() && is_chain; ++at) {
-    is_chain = links_[at].parent == at - 1;
-  }
-  if (!is_chain) {
-    Joining(*this).run();
-  }
-}
-
 bool Tree::is_result_of_call(std::uint32_t at) const {
   const std::uint32_t parent = links_[at].parent;
-  return nodes_[at].is_result && parent != kNone && !nodes_[parent].is_result;
+  return !is_joined_ && nodes_[at].is_result && parent != kNone && !nodes_[parent].is_result;
 }
 
 std::vector<std::uint32_t> Tree::path_to(std::uint32_t leaf, std::uint32_t fork) const {

@@ -83,10 +83,11 @@ class Tree {
   Node& node(std::uint32_t at) { return nodes_[at]; }
   std::optional<std::uint32_t> find(std::uint64_t id) const;
 
-  // Makes one chain, in the order of the file, of what only looks like branches: the pieces of an
-  // answer (a group) with their results, and what follows a node that is no message and names an
-  // old parent. Of two results with the same group, the one that is on the branch remains.
-  void join_answers();
+  // Makes one chain of what only looks like branches: the pieces of an answer (a group) with their
+  // results, in the order of `times`, one for each node; and what follows a node that is no message
+  // and names an old parent, in the order of the file. Of two results of an answer with the same
+  // group, the one that is on the branch remains. Indexes of nodes may change.
+  void join_answers(std::span<const Time> times);
 
   // The end of the current branch; nullopt for an empty tree.
   std::optional<std::uint32_t> leaf() const;
@@ -139,6 +140,7 @@ class Tree {
   IdTable by_id_;
   std::uint32_t previous_ = kNone;
   std::optional<std::uint32_t> leaf_;
+  bool is_joined_ = false;  // results are on the chain of each branch with their call
 };
 
 }  // namespace reprise::source

@@ -157,6 +157,144 @@ TEST_F(ClaudeTest, ResultsOfCallsSideBySideAreAllThere) {
   EXPECT_EQ(sessions(true).size(), 1U);
 }
 
+// A line at a second after 10:00.
+std::string at_second(std::string line, int second) {
+  const std::size_t at = line.find("'timestamp':'");
+  const std::string time = cat("2026-11-20T10:00:", second < 10 ? "0" : "", second, ".000Z");
+  if (at == std::string::npos) {
+    return line.replace(1, 0, cat("'timestamp':'", time, "',"));
+  }
+  return line.replace(at + 13, time.size(), time);
+}
+
+// Since 2.0.28, each result follows its own call, and the next answer the result written last.
+TEST_F(ClaudeTest, ChainedParallelCallsAreOneAnswer) {
+  write(kFile,
+        {user("u1", "", "Go"), assistant("a1", "u1", "m1", text("I look."), 1),
+         assistant("a2", "a1", "m1", call("t1"), 2), assistant("a3", "a2", "m1", call("t2"), 9),
+         assistant("a4", "a3", "m1", call("t3"), 7), result("r3", "a4", "t3"),
+         result("r2", "a3", "t2"), result("r1", "a2", "t1"),
+         assistant("a5", "r1", "m2", text("ok"))});
+  open("claude");
+  EXPECT_EQ(
+      transcript(kId),
+      (Lines{"user: Go", "assistant: I look. | call Bash t1 {} | call Bash t2 {} | call Bash t3 {}",
+             "tool: t3 = done", "tool: t2 = done", "tool: t1 = done", "assistant: ok"}));
+  EXPECT_EQ(sessions(true), Lines{cat(kId, " Go (6)")});
+  EXPECT_EQ(session(kId).usage.output.value, 7 + 5) << "that of the last piece";
+}
+
+TEST_F(ClaudeTest, PiecesOfAnAnswerAreInTheOrderOfTheirTimes) {
+  write(kFile,
+        {at_second(user("u1", "", "Go"), 1), at_second(assistant("a1", "u1", "m1", call("t1")), 2),
+         at_second(assistant("a3", "a1", "m1", call("t3"), 8), 6),
+         at_second(assistant("a2", "a1", "m1", call("t2"), 3), 3),
+         at_second(result("r3", "a3", "t3"), 8), at_second(result("r2", "a2", "t2"), 7),
+         at_second(result("r1", "a1", "t1"), 7),
+         at_second(assistant("a4", "r1", "m2", text("ok")), 9)});
+  open("claude");
+  EXPECT_EQ(transcript(kId),
+            (Lines{"user: Go", "assistant: call Bash t1 {} | call Bash t2 {} | call Bash t3 {}",
+                   "tool: t2 = done", "tool: t1 = done", "tool: t3 = done", "assistant: ok"}))
+      << "equal times: in the order of the file";
+  EXPECT_EQ(sessions(true), Lines{cat(kId, " Go (6)")});
+  EXPECT_EQ(session(kId).usage.output.value, 8 + 5);
+}
+
+TEST_F(ClaudeTest, OfTwoResultsOfACallTheOneOnTheBranchCounts) {
+  const auto saying = [](std::string line, std::string_view words) {
+    return line.replace(line.find("done"), 4, words);
+  };
+  write(kFile, {user("u1", "", "Go"), assistant("a1", "u1", "m1", call("t1")),
+                saying(result("r0", "a1", "t1"), "interrupted"),
+                saying(result("r1", "a1", "t1"), "4"), saying(result("r2", "r1", "t1"), "again"),
+                assistant("a2", "r2", "m2", text("Four")), result("r3", "a1", "t1")});
+  open("claude");
+  EXPECT_EQ(transcript(kId),
+            (Lines{"user: Go", "assistant: call Bash t1 {}", "tool: t1 = 4", "assistant: Four"}));
+  EXPECT_EQ(sessions(true).size(), 1U);
+}
+
+// Some servers give each call the same id.
+TEST_F(ClaudeTest, CallsOfTwoAnswersMayHaveOneId) {
+  write(kFile, {user("u1", "", "Go"), assistant("a1", "u1", "m1", call("t")),
+                result("r1", "a1", "t"), assistant("a2", "r1", "m2", call("t")),
+                result("r2", "a2", "t"), user("u2", "r2", "On"), user("u3", "u1", "Another")});
+  open("claude");
+  const Lines all = sessions(true);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(transcript(all[0].substr(1, all[0].find(' ') - 1)),
+            (Lines{"user: Go", "assistant: call Bash t {}", "tool: t = done",
+                   "assistant: call Bash t {}", "tool: t = done", "user: On"}));
+}
+
+TEST_F(ClaudeTest, ABranchFromWithinAnAnswerHasAllOfIt) {
+  write(kFile, {user("u1", "", "Go"), assistant("a1", "u1", "m1", call("t1")),
+                assistant("a2", "a1", "m1", call("t2")), result("r1", "a1", "t1"),
+                result("r2", "a2", "t2"), user("u2", "r1", "One"), user("u3", "r2", "Two")});
+  open("claude");
+  const Lines before = {"user: Go", "assistant: call Bash t1 {} | call Bash t2 {}",
+                        "tool: t1 = done", "tool: t2 = done"};
+  const auto with = [&before](std::string_view last) {
+    Lines lines = before;
+    lines.emplace_back(last);
+    return lines;
+  };
+  EXPECT_EQ(transcript(kId), with("user: Two"));
+  const Lines all = sessions(true);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(transcript(all[0].substr(1, all[0].find(' ') - 1)), with("user: One"));
+}
+
+TEST_F(ClaudeTest, ALateLineThatIsNoMessageDecidesNoBranch) {
+  const auto progress = [](std::string_view uuid, std::string_view parent) {
+    return cat("{'type':'progress','uuid':'", uuid, "','parentUuid':'", parent, "','data':{}}");
+  };
+  write(kFile,
+        {user("u1", "", "One"), assistant("a1", "u1", "m1", call("t1")), result("r1", "a1", "t1"),
+         assistant("a2", "r1", "m2", text("1")), progress("p1", "a1"), user("u2", "p1", "Two"),
+         assistant("a3", "u2", "m3", text("2")), progress("p2", "r1")});
+  open("claude");
+  const Lines expected = {"user: One",       "assistant: call Bash t1 {}",
+                          "tool: t1 = done", "assistant: 1",
+                          "user: Two",       "assistant: 2"};
+  EXPECT_EQ(transcript(kId), expected);
+  EXPECT_EQ(sessions(true).size(), 1U);
+}
+
+// As in 1.0; the first versions did not mark it.
+TEST_F(ClaudeTest, ASummaryWithoutAParentKeepsWhatItReplaced) {
+  for (const std::string_view mark : {",'isCompactSummary':true", ""}) {
+    const std::string file = mark.empty() ? cat("projects/-home-a-y/", kId, "2.jsonl") : kFile;
+    write(file,
+          {user("u1", "", "Long"), assistant("a1", "u1", "m1", text("talk")),
+           user("s", "", "This session is being continued from a previous conversation that", mark),
+           assistant("a2", "s", "m2", text("more")), user("u2", "a2", "On")});
+  }
+  open("claude");
+  for (const std::string& id : {std::string(kId), cat(kId, "2")}) {
+    EXPECT_EQ(transcript(id),
+              (Lines{"user: Long", "assistant: talk",
+                     "*user: This session is being continued from a previous conversation that",
+                     "assistant: more", "user: On"}));
+  }
+  EXPECT_EQ(sessions(true).size(), 2U);
+}
+
+TEST_F(ClaudeTest, WhatAResumedFileRepeatsCountsOnce) {
+  const std::string line = user("u1", "", "One");
+  std::string later = at_second(line, 30);
+  later.replace(later.find("'cwd'"), 0, "'version':'1.0.9',");
+  write(kFile, {line, assistant("a1", "u1", "m1", call("t1")), result("r1", "a1", "t1"), later,
+                at_second(assistant("a1", "u1", "m1", call("t1")), 31),
+                assistant("b1", "a1", "m1", call("t1")), at_second(result("r1", "a1", "t1"), 32),
+                user("u2", "r1", "Two")});
+  open("claude");
+  EXPECT_EQ(transcript(kId),
+            (Lines{"user: One", "assistant: call Bash t1 {}", "tool: t1 = done", "user: Two"}));
+  EXPECT_EQ(sessions(true), Lines{cat(kId, " One (4)")});
+}
+
 TEST_F(ClaudeTest, WhatAProgramSaysIsMarked) {
   write(kFile, {user("u0", "", "Caveat: the messages below", ",'isMeta':true"),
                 user("u1", "u0", "<command-name>/compact</command-name>"),

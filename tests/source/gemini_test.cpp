@@ -83,6 +83,35 @@ TEST_F(GeminiTest, TheUsageOfAnAnswerMayComeLaterAndStays) {
   }
 }
 
+TEST_F(GeminiTest, ACallInThePartsAndInTheRecordsIsOne) {
+  constexpr std::string_view kResults =
+      ",'toolCalls':[{'id':'c1','name':'ls','args':{'d':1},'result':[{'functionResponse':{'id':'c1'"
+      ",'name':'ls','response':{'output':'a'}}}]},{'id':'c2','name':'ls','args':{'d':2},'result':[{"
+      "'functionResponse':{'id':'c2','name':'ls','response':{'output':'b'}}}]}]";
+  const auto answer = [&](std::string_view id, std::string_view parts) {
+    return cat("{'id':'", id, "','type':'gemini','content':[", parts, "]", kResults, "}");
+  };
+  constexpr std::string_view kParts =
+      "{'functionCall':{'id':'c1','name':'ls','args':{'d':1}},'thoughtSignature':'s'},"
+      "{'functionCall':{'name':'ls','args':{'d':2}}}";
+  write(kFile, {start(), message("u1", "user", "List"),
+                "{'id':'r','type':'user','content':[{'functionResponse':{'id':'c1','name':'ls',"
+                "'response':{'output':'a'}}},{'functionResponse':{'id':'c3','name':'ls','response':"
+                "{'output':'c'}}}]}",
+                answer("g1", kParts), answer("g2", cat("{'text':'Again.'},", kParts)),
+                "{'id':'q','type':'user','content':[{'functionResponse':{'id':'c2','name':'ls',"
+                "'response':{'output':'b'}}},{'functionResponse':{'id':'c4','name':'ls','response':"
+                "{'output':'d'}}}]}"});
+  open("gemini");
+  EXPECT_EQ(
+      transcript(kId),
+      (Lines{"user: List", "tool: c1 = a | c3 = c",
+             "assistant: call ls c1 {\"d\":1} | call ls c2 {\"d\":2}", "tool: c2 = b",
+             "assistant: Again. | call ls c1 {\"d\":1} | call ls c2 {\"d\":2}", "tool: c4 = d"}));
+  const auto messages = must(read_all(source(), must(SessionId::parse(kId))));
+  EXPECT_TRUE(blocks_to_json(messages.at(2).blocks).contains(R"("thoughtSignature":"s")"));
+}
+
 TEST_F(GeminiTest, SubAgentsKnowTheirSession) {
   write(kFile, {start(), message("u1", "user", "One")});
   write(cat("tmp/x/chats/", kId, "/sub.jsonl"),

@@ -19,8 +19,15 @@ constexpr std::string_view kSynthetic = "<synthetic>";
 
 // Texts that the program inserts as user messages start with one of these.
 constexpr std::string_view kProgramTexts[] = {
-    "<command-name>",    "<command-message>",   "<local-command-stdout>", "<local-command-stderr>",
-    "<system-reminder>", "<task-notification>", "<bash-stdout>",          "[Request interrupted"};
+    "<command-name>",
+    "<command-message>",
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<system-reminder>",
+    "<task-notification>",
+    "<bash-stdout>",
+    "[Request interrupted",
+    "This session is being continued from a previous conversation"};
 
 // Parts of a result other than text.
 Block block_beside(JsonView part) {
@@ -28,6 +35,14 @@ Block block_beside(JsonView part) {
   return part["type"].text() == "image" && source["type"].text() == "base64"
              ? image_of(source["media_type"].text(), source["data"].text())
              : unknown_block(part);
+}
+
+// Resumed files repeat pieces of an answer under other ids.
+bool has_call(std::span<const Block> blocks, std::string_view id) {
+  return !id.empty() && std::ranges::any_of(blocks, [id](const Block& block) {
+    const auto* const call = std::get_if<ToolUseBlock>(&block);
+    return call != nullptr && call->id == id;
+  });
 }
 
 void add_block(JsonView block, std::vector<Block>& blocks) {
@@ -39,6 +54,9 @@ void add_block(JsonView block, std::vector<Block>& blocks) {
     blocks.emplace_back(ThinkingBlock{block["thinking"].text(), block["signature"].text(),
                                       extra_without(block, {"type", "thinking", "signature"})});
   } else if (type == "tool_use") {
+    if (has_call(blocks, block["id"].text())) {
+      return;
+    }
     blocks.emplace_back(ToolUseBlock{block["id"].text(), block["name"].text(),
                                      raw_of(block["input"]),
                                      extra_without(block, {"type", "id", "name", "input"})});
@@ -139,7 +157,9 @@ bool is_injected_line(const Line& line) {
   }
   // Most texts begin with another character, and need not be decoded.
   const std::string_view raw = line.content.raw();
-  if (raw.size() > 1 && raw.front() == '"' && is_ascii_alnum(raw[1])) {
+  const auto may_begin = [raw](std::string_view start) { return start.front() == raw[1]; };
+  if (raw.size() > 1 && raw.front() == '"' && is_ascii_alnum(raw[1]) &&
+      std::ranges::none_of(kProgramTexts, may_begin)) {
     return false;
   }
   const std::string text = first_text(line.content);

@@ -84,7 +84,7 @@ class ClaudeIndexer final : public Indexer {
   }
 
   void finish() override {
-    into_.tree.join_answers();
+    into_.tree.join_answers(times_);
     std::string& title = into_.session.info.title;
     for (const std::string_view candidate :
          {std::string_view(titles_.custom), std::string_view(titles_.ai), own_summary(),
@@ -215,13 +215,18 @@ class ClaudeIndexer final : public Indexer {
       node.link = Link::root;
     }
     // Resumed files repeat lines, with other times and versions.
-    into_.tree.add(node, node.is_message && line.content ? line.content.raw() : line.record.raw());
+    if (into_.tree.add(node,
+                       node.is_message && line.content ? line.content.raw() : line.record.raw())) {
+      times_.resize(into_.tree.nodes().size(), times_.empty() ? Time{} : times_.back());
+      times_.back() = time_of(line.time).value_or(times_.back());
+    }
   }
 
   Transcript& into_;
   Titles titles_;
   std::int64_t nodes_ = 0;
   std::int64_t with_parent_ = 0;
+  std::vector<Time> times_;  // of the nodes, each as early as possible
   // The sub-agents in the same file, by name and by the ids of their lines.
   std::map<std::string, std::unique_ptr<ClaudeIndexer>> agents_;
   std::unordered_map<std::uint64_t, ClaudeIndexer*> agent_of_line_;

@@ -2,7 +2,10 @@
 // resumption, it no longer sees earlier messages. Here every message that was ever in the file
 // counts; `$rewindTo` abandons a branch.
 
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <set>
 #include <variant>
@@ -19,6 +22,13 @@ namespace {
 
 // In Node::detail: a message made of the results in another message's calls.
 constexpr std::uint32_t kResultsOfCalls = 1;
+// And for each result (of the first ones), whether another message has it already.
+constexpr std::uint32_t kRepeated = 2;
+constexpr std::size_t kRepeatedMax = 31;
+
+std::uint32_t repeated_bit(std::size_t result) {
+  return result < kRepeatedMax ? kRepeated << result : 0;
+}
 
 constexpr std::string_view kProvider = "google";
 constexpr std::string_view kContext = "<session_context>";
@@ -172,8 +182,12 @@ class GeminiIndexer final : public Indexer {
 
   void add_results(Node& node, std::string_view bytes, const std::vector<std::string>& ids) {
     bool is_new = false;
-    for (const std::string& id : ids) {
-      is_new = id.empty() || answered_.insert(node_id(id)).second || is_new;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (ids[i].empty() || answered_.try_emplace(node_id(ids[i]), node.id).second) {
+        is_new = true;
+      } else {
+        node.detail |= repeated_bit(i);
+      }
     }
     if (is_new) {
       node.is_injected = false;
@@ -184,38 +198,66 @@ class GeminiIndexer final : public Indexer {
   // Some files have results only within the calls.
   void add_results_of_calls(const Record& record, std::size_t part, JsonView message,
                             const std::string& id) {
+    Node node = node_at(record, part, message);
+    node.id = node_id(cat(id, "#results"));
+    node.is_message = true;
+    node.detail = kResultsOfCalls;
     bool has_new = false;
+    std::size_t number = 0;
     message["toolCalls"].each([&](JsonView call) {
-      if (call["result"] && !answered_.contains(node_id(call["id"].text()))) {
-        has_new = true;
-        answered_.insert(node_id(call["id"].text()));
+      if (call["result"]) {
+        const auto [answer, is_new] = answered_.try_emplace(node_id(call["id"].text()), node.id);
+        has_new = has_new || is_new;
+        node.detail |= answer->second == node.id ? 0 : repeated_bit(number);
+        ++number;
       }
     });
     if (!has_new) {
       return;
     }
-    Node node = node_at(record, part, message);
-    node.id = node_id(cat(id, "#results"));
-    node.is_message = true;
-    node.detail = kResultsOfCalls;
     if (const auto known = into_.tree.find(node.id); known) {
       replace(*known, node);
+      into_.tree.node(*known).detail = node.detail;
     } else {
       into_.tree.add(node, message.raw());
     }
   }
 
   Transcript& into_;
-  std::set<std::uint64_t> answered_;
+  std::map<std::uint64_t, std::uint64_t> answered_;  // calls, and the nodes with their results
   std::string summary_;
   std::string first_;
 };
 
-void add_calls(JsonView message, std::vector<Block>& blocks) {
+// The parts of an answer, and its calls. A call may be among both.
+void add_answer(JsonView message, std::vector<Block>& blocks) {
+  std::vector<Block> calls;
   message["toolCalls"].each([&](JsonView call) {
-    blocks.emplace_back(ToolUseBlock{call["id"].text(), call["name"].text(), raw_of(call["args"]),
-                                     extra_without(call, {"id", "name", "args", "result"})});
+    calls.emplace_back(ToolUseBlock{call["id"].text(), call["name"].text(), raw_of(call["args"]),
+                                    extra_without(call, {"id", "name", "args", "result"})});
   });
+  std::vector<Block> parts;
+  add_content(content_of(message), parts);
+  const bool has_text = !text_of(content_of(message)).empty();
+  std::set<const Block*> known;
+  for (Block& part : parts) {
+    auto* const use = std::get_if<ToolUseBlock>(&part);
+    const auto call = std::ranges::find_if(calls, [&](const Block& block) {
+      const auto& one = std::get<ToolUseBlock>(block);
+      return use != nullptr && !known.contains(&block) &&
+             (use->id.empty() ? use->name == one.name && use->input == one.input
+                              : use->id == one.id);
+    });
+    if (call != calls.end()) {
+      known.insert(&*call);
+      std::ranges::move(use->extra, std::back_inserter(std::get<ToolUseBlock>(*call).extra));
+    } else if (has_text || calls.empty() || use != nullptr ||
+               std::holds_alternative<ImageBlock>(part) ||
+               std::holds_alternative<UnknownBlock>(part)) {
+      blocks.push_back(std::move(part));
+    }
+  }
+  std::ranges::move(calls, std::back_inserter(blocks));
 }
 
 void add_thoughts(JsonView message, std::vector<Block>& blocks) {
@@ -227,10 +269,11 @@ void add_thoughts(JsonView message, std::vector<Block>& blocks) {
   });
 }
 
-Message results_of(JsonView message) {
+Message results_of(JsonView message, std::uint32_t repeated) {
   Message results{.role = std::string(role::kTool)};
+  std::size_t number = 0;
   message["toolCalls"].each([&](JsonView call) {
-    if (call["result"]) {
+    if (call["result"] && (repeated & repeated_bit(number++)) == 0) {
       const std::size_t before = results.blocks.size();
       add_content(call["result"], results.blocks);
       for (std::size_t i = before; i < results.blocks.size(); ++i) {
@@ -252,8 +295,8 @@ std::unique_ptr<Indexer> make_indexer(Transcript& into) {
 
 Message message_of(const Transcript& transcript, const Node& node, JsonView source) {
   const Time time = time_of(source["timestamp"]).value_or(Time{});
-  if (node.detail == kResultsOfCalls) {
-    Message results = results_of(source);
+  if ((node.detail & kResultsOfCalls) != 0) {
+    Message results = results_of(source, node.detail);
     results.created_at = time;
     return results;
   }
@@ -266,11 +309,14 @@ Message message_of(const Transcript& transcript, const Node& node, JsonView sour
                                                        : role::kSystem),
                   .created_at = time};
   add_thoughts(source, message.blocks);
-  if (const std::string text = text_of(content_of(source));
-      !is_answer || !text.empty() || !source["toolCalls"]) {
-    add_content(content_of(source), message.blocks);
+  add_answer(source, message.blocks);
+  if (node.detail != 0) {
+    std::size_t number = 0;
+    std::erase_if(message.blocks, [&](const Block& block) {
+      return std::holds_alternative<ToolResultBlock>(block) &&
+             (node.detail & repeated_bit(number++)) != 0;
+    });
   }
-  add_calls(source, message.blocks);
   if (is_answer && !node.is_injected) {
     message.provider = kProvider;
     message.model = source["model"].text();
