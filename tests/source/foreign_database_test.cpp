@@ -73,6 +73,25 @@ TEST_F(ForeignDatabaseTest, ViewsVirtualTablesAndOtherTablesAreNotRead) {
   EXPECT_FALSE(database->select("b", {"x"}, "").has_value());
 }
 
+// Some versions of SQLite refuse functions in a database's definitions that may be unsafe.
+TEST_F(ForeignDatabaseTest, OnlyItsTablesMatter) {
+  for (const std::string_view other :
+       {"CREATE INDEX i ON a(json_extract(x, '$.y'))", "CREATE INDEX i ON a(x) WHERE x > 'a'",
+        "CREATE INDEX i ON a(x) WHERE json_extract(x, '$.y') > 'a'",
+        "CREATE VIEW v AS SELECT x FROM a",
+        "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT json_extract(x, '$') FROM a; END",
+        "CREATE VIRTUAL TABLE f USING fts5(x)",
+        "CREATE TABLE g(x, y AS (json_extract(x, '$.y')))"}) {
+    std::filesystem::remove(file());
+    PlainDatabase(file()).run(
+        cat("CREATE TABLE a(x); ", other, R"(; INSERT INTO a VALUES('{"y":1}'))"));
+    const auto database = ForeignDatabase::open(file(), kTables);
+    ASSERT_TRUE(database) << other << ": " << database.error().message;
+    EXPECT_EQ(rows(**database), Found{R"({"y":1})"}) << other;
+    EXPECT_EQ(rows(**database, R"(WHERE x = '{"y":1}')"), Found{R"({"y":1})"}) << other;
+  }
+}
+
 TEST_F(ForeignDatabaseTest, NoOtherTableIsReadByAStatementOfATableThatIs) {
   PlainDatabase(file()).run(
       "CREATE TABLE secret(x); INSERT INTO secret VALUES('key');"

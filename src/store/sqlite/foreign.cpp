@@ -49,7 +49,9 @@ Result<std::unique_ptr<ForeignDatabase>> ForeignDatabase::open(
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kForeignValueMax);
-  REPRISE_TRY(connection->script("PRAGMA cell_size_check=ON;PRAGMA query_only=ON"));
+  // Leaves out what cannot be parsed, such as an index over a function that is unknown or unsafe.
+  REPRISE_TRY(connection->script(
+      "PRAGMA writable_schema=ON;PRAGMA cell_size_check=ON;PRAGMA query_only=ON"));
   std::unique_ptr<ForeignDatabase> database(new ForeignDatabase(std::move(connection)));
   REPRISE_TRY(database->find_columns(tables));
   database->restrict();
@@ -70,6 +72,9 @@ Result<> ForeignDatabase::find_columns(std::span<const std::string_view> tables)
     REPRISE_ASSIGN(Statement column,
                    connection_->prepare(cat("PRAGMA table_info(\"", name, "\")")));
     REPRISE_TRY(column.each([&] { table.columns.push_back(ascii_lower(column.text("name"))); }));
+    if (table.columns.empty()) {
+      return fail(Code::corrupt, cat("the definition of the table ", name, " cannot be read"));
+    }
     // Tables WITHOUT ROWID have no rowid.
     table.has_row_number =
         sqlite3_table_column_metadata(connection_->handle(), "main", table.name.c_str(), "rowid",
