@@ -1,6 +1,9 @@
 // JSON of blocks.
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <iterator>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -13,72 +16,86 @@ namespace reprise {
 namespace model {
 namespace {
 
-// A JSON object writer that can omit empty members in stored JSON.
+// The members of one block, with the extra fields last.
+class BlockMembers {
+ public:
+  BlockMembers(std::string& out, JsonForm form, std::string_view type) : object_(out), form_(form) {
+    add("type", type);
+  }
+
+  // An empty one is omitted in stored JSON.
+  BlockMembers& text(std::string_view name, std::string_view value) {
+    return form_ == JsonForm::output || !value.empty() ? add(name, value) : *this;
+  }
+  BlockMembers& text_if_any(std::string_view name, std::string_view value) {
+    return value.empty() ? *this : add(name, value);
+  }
+  template <class Value>
+  BlockMembers& add(std::string_view name, const Value& value) {
+    object_.field(name, value);
+    written_.at(count_++) = name;
+    return *this;
+  }
+  void close(const Extra& extra) {
+    if (!extra.empty()) {
+      append_extra(object_, extra, [this](std::string_view name) {
+        return std::ranges::find(written_, name) != written_.end();
+      });
+    }
+    object_.close();
+  }
+
+ private:
+  static constexpr std::size_t kMembersMax = 6;
+  json::ObjectWriter object_;
+  JsonForm form_;
+  std::array<std::string_view, kMembersMax> written_;
+  std::size_t count_ = 0;
+};
+
 struct BlockWriter {
   std::string& out;
   JsonForm form;
 
-  void text(json::ObjectWriter& object, std::string_view name, std::string_view value) const {
-    if (form == JsonForm::output || !value.empty()) {
-      object.field(name, value);
-    }
-  }
-  static void text_if_any(json::ObjectWriter& object, std::string_view name,
-                          std::string_view value) {
-    if (!value.empty()) {
-      object.field(name, value);
-    }
-  }
-
   void operator()(const TextBlock& block) const {
-    json::ObjectWriter object(out);
-    object.field("type", "text");
-    text(object, "text", block.text);
-    object.extra(block.extra).close();
+    BlockMembers(out, form, "text").text("text", block.text).close(block.extra);
   }
   void operator()(const ThinkingBlock& block) const {
-    json::ObjectWriter object(out);
-    object.field("type", "thinking");
-    text(object, "text", block.text);
-    text_if_any(object, "signature", block.signature);
-    object.extra(block.extra).close();
+    BlockMembers(out, form, "thinking")
+        .text("text", block.text)
+        .text_if_any("signature", block.signature)
+        .close(block.extra);
   }
   void operator()(const ToolUseBlock& block) const {
-    json::ObjectWriter object(out);
-    object.field("type", "tool_use");
-    text(object, "id", block.id);
-    text(object, "name", block.name);
+    BlockMembers members(out, form, "tool_use");
+    members.text("id", block.id).text("name", block.name);
     if (form == JsonForm::output || !block.input.is_null()) {
-      object.raw("input", block.input.text());
+      members.add("input", block.input);
     }
-    object.extra(block.extra).close();
+    members.close(block.extra);
   }
   void operator()(const ToolResultBlock& block) const {
-    json::ObjectWriter object(out);
-    object.field("type", "tool_result");
+    BlockMembers members(out, form, "tool_result");
     if (form == JsonForm::output) {
-      object.field("tool_use_id", block.tool_use_id).field("text", block.text);
+      members.add("tool_use_id", block.tool_use_id).add("text", block.text);
     } else {
-      text(object, "text", block.text);
-      text(object, "tool_use_id", block.tool_use_id);
+      members.text("text", block.text).text("tool_use_id", block.tool_use_id);
     }
     if (form == JsonForm::output || block.is_error) {
-      object.field("is_error", block.is_error);
+      members.add("is_error", block.is_error);
     }
     if (block.blob) {
-      object.field("blob", block.blob->str());
+      members.add("blob", block.blob->str());
     }
-    object.extra(block.extra).close();
+    members.close(block.extra);
   }
   void operator()(const ImageBlock& block) const {
-    json::ObjectWriter object(out);
-    object.field("type", is_pdf(block) ? "document" : "image")
-        .field("media_type", block.media_type);
+    BlockMembers members(out, form, is_pdf(block) ? "document" : "image");
+    members.add("media_type", block.media_type);
     if (block.blob) {
-      object.field("blob", block.blob->str());
+      members.add("blob", block.blob->str());
     }
-    text_if_any(object, "url", block.url);
-    object.extra(block.extra).close();
+    members.text_if_any("url", block.url).close(block.extra);
   }
   void operator()(const UnknownBlock& block) const { out += block.json.text(); }
 };
@@ -96,6 +113,7 @@ struct BlockFields {
   std::string_view input;
   std::optional<BlobHash> blob;
   bool is_error = false;
+  std::uint32_t read = 0;  // bits of those in kBlockFields
   Extra extra;
 };
 
@@ -173,6 +191,21 @@ bool read_field(json::Scanner& scanner, BlockFields& fields, BlockType type,
   }
   fields.extra.push_back({std::string(name), json::take(raw)});
   return true;
+}
+
+// The second of two with one name is stored in `extra`, too.
+bool read_member(json::Scanner& scanner, BlockFields& fields, BlockType type,
+                 std::string_view name) {
+  const auto* const known = std::ranges::find(kBlockFields, name);
+  const std::uint32_t bit =
+      known == std::end(kBlockFields) ? 0 : 1U << (known - std::begin(kBlockFields));
+  if ((fields.read & bit) != 0 || name == kOthers) {
+    return add_extra(scanner, name, fields.extra);
+  }
+  const std::size_t before = fields.extra.size();
+  const bool is_read = read_field(scanner, fields, type, name);
+  fields.read |= fields.extra.size() == before ? bit : 0;
+  return is_read;
 }
 
 Block block_of(BlockFields fields, BlockType type, std::string_view raw) {
@@ -258,7 +291,7 @@ bool read_block(json::Scanner& scanner, std::vector<Block>& blocks) {
   }
   const bool whole =
       type == BlockType::unknown ? scanner.skip() : scanner.object([&](std::string_view name) {
-        return read_field(scanner, fields, type, name);
+        return read_member(scanner, fields, type, name);
       });
   if (!whole) {
     return false;

@@ -100,6 +100,14 @@ inline constexpr auto kMessageFields = std::tuple{
     Field{.name = "blocks", .member = &Message::blocks, .column = "content"},
 };
 
+// The members of blocks of all types, in any JSON that is not another program's, and the marks in
+// their extra fields. What another program calls the same is nested under that program's name.
+inline constexpr std::string_view kBlockFields[] = {
+    "type", "text",       "signature", "id",       "name",     "input",    "tool_use_id",
+    "blob", "media_type", "url",       "is_error", "injected", "original", "original_base64"};
+// The member for extra fields that have the name of another member.
+inline constexpr std::string_view kOthers = "others";
+
 inline constexpr auto kTodoFields = std::tuple{
     Field{.name = "content", .member = &Todo::content},
     Field{.name = "status", .member = &Todo::status},

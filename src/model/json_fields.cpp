@@ -1,10 +1,12 @@
 #include "model/json_fields.h"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/text.h"
 #include "model/fields.h"
 #include "model/known_time.h"
 #include "reprise/message.h"
@@ -54,10 +56,34 @@ void append_object(std::string& out, const Fields& fields, const Value& value, J
       append_json(object.key(field.name), value.*field.member, form);
     }
   });
-  object.extra(value.extra).close();
+  append_extra(object, value.extra, [&](std::string_view name) {
+    return visit_named(fields, name,
+                       [&](const auto& field) {
+                         return field.name == name && is_written(field, value, form);
+                       })
+        .value_or(false);
+  });
+  object.close();
 }
 
 }  // namespace
+
+void append_extra(json::ObjectWriter& object, const Extra& extra,
+                  const std::function<bool(std::string_view name)>& is_written) {
+  std::string others;
+  for (auto field = extra.begin(); field != extra.end(); ++field) {
+    const bool is_repeated = std::any_of(
+        extra.begin(), field, [&](const ExtraField& before) { return before.name == field->name; });
+    if (!is_repeated && !is_written(field->name) && field->name != kOthers) {
+      object.raw(field->name, field->value.text());
+      continue;
+    }
+    others += cat(others.empty() ? "{" : ",", json::quoted(field->name), ":", field->value.text());
+  }
+  if (!others.empty()) {
+    object.raw(kOthers, others += "}");
+  }
+}
 
 std::string_view to_string(MessageState state) {
   return state == MessageState::complete ? "complete" : "incomplete";
@@ -74,6 +100,13 @@ std::optional<MessageState> parse_message_state(std::string_view text) {
 
 bool add_extra(json::Scanner& scanner, std::string_view name, Extra& extra) {
   std::string_view raw;
+  if (name == kOthers && scanner.kind() == json::Kind::object) {
+    return scanner.object([&](std::string_view nested) {
+      const bool is_read = scanner.raw(raw);
+      extra.push_back({std::string(nested), is_read ? json::take(raw) : RawJson()});
+      return is_read;
+    });
+  }
   if (!scanner.raw(raw)) {
     return false;
   }

@@ -55,8 +55,22 @@ TEST(Blocks, PlainTextIsReadAsAnyOtherBlock) {
   EXPECT_EQ(texts(R"([{"type":"text","text":"a \\"},{"type":"text","text":"\"b\n"}])"),
             (Texts{"a \\", "\"b\n"}));
   EXPECT_EQ(texts(R"([ {"type":"text","text":"a" } , {"type":"text","text":"a","text":"b"}])"),
-            (Texts{"a", "b"}));
+            (Texts{"a", "a"}))
+      << "the first one is ours";
   EXPECT_EQ(texts(R"([{"type":"text","text":"a","type":"image"}])"), Texts{"a"});
+}
+
+TEST(Blocks, ExtraFieldsNeverReplaceOurs) {
+  constexpr std::string_view kTwice =
+      R"([{"type":"tool_use","id":"a","name":"n","input":{},"id":"b","x":1,"x":2}])";
+  const std::vector<Block> blocks = *blocks_from_json(kTwice);
+  EXPECT_EQ(std::get<ToolUseBlock>(blocks.at(0)).id, "a");
+  EXPECT_EQ(
+      blocks_to_json(blocks),
+      R"([{"type":"tool_use","id":"a","name":"n","input":{},"x":1,"others":{"id":"b","x":2}}])");
+  const Message message = *message_from_json(R"({"role":"user","model":"a","model":"b"})");
+  EXPECT_EQ(message.model, "a");
+  EXPECT_TRUE(message_to_json(message).contains(R"("others":{"model":"b"})"));
 }
 
 TEST(Blocks, NullAndPlainStringsAreRead) {

@@ -140,6 +140,10 @@ Result<std::optional<ChosenFork>> choose_fork(const ForeignSession& foreign,
     REPRISE_ASSIGN(is_chosen, choice.take_named(content, ForkChoice::IfMissing::skip));
   }
   if (!is_chosen) {  // as named by earlier versions
+    REPRISE_ASSIGN(is_chosen,
+                   choice.take_named(older_content_of(message), ForkChoice::IfMissing::skip));
+  }
+  if (!is_chosen) {
     const std::uint64_t hash = fnv1a(cat(message.role, format_time(message.created_at)));
     REPRISE_ASSIGN(is_chosen, choice.take_named(cat(hash), ForkChoice::IfMissing::skip));
   }

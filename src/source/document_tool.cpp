@@ -125,39 +125,6 @@ class DocumentTool final : public Tool {
   std::map<SessionId, fs::path> files_;
 };
 
-// The intact members of a truncated or damaged object.
-std::string intact_members(std::string_view text, std::string_view member, bool& has_elements) {
-  std::string out;
-  json::ObjectWriter object(out);
-  json::Scanner scanner(text);
-  (void)scanner.object([&](std::string_view name) {  // fails at the damage
-    std::string_view value;
-    if (name != member || scanner.kind() != json::Kind::array) {
-      const bool is_whole = scanner.raw(value);
-      if (is_whole) {
-        object.raw(name, value);
-      }
-      return is_whole;
-    }
-    std::string list;
-    json::ArrayWriter elements(list);
-    (void)scanner.array([&] {
-      const bool is_whole = scanner.raw(value);
-      if (is_whole) {
-        elements.item();
-        list += value;
-        has_elements = true;
-      }
-      return is_whole;
-    });
-    elements.close();
-    object.raw(name, list);
-    return !scanner.failed();
-  });
-  object.close();
-  return out;
-}
-
 }  // namespace
 
 std::unique_ptr<Source> open_documents(const fs::path& location, const DocumentForm& form,
@@ -193,12 +160,11 @@ Result<std::shared_ptr<const std::string>> read_json_document(const fs::path& fi
   if (is_json_object(*text)) {
     return text;
   }
-  bool has_elements = false;
-  std::string parts = intact_members(*text, member, has_elements);
-  if (!has_elements || !is_json_object(parts)) {
+  std::string parts = intact_beginning(*text);
+  if (JsonView(parts)[member].raw().size() <= 2) {  // not more than "[]"
     return fail(Code::corrupt, "not a JSON object");
   }
-  add_damage(report, {file.native(), "truncated or damaged; everything before that is shown", ""});
+  add_damage(report, {file.native(), std::string(kCutDocument), ""});
   return std::make_shared<const std::string>(std::move(parts));
 }
 

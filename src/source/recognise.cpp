@@ -13,7 +13,15 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kHeadBytes = 64 << 10;
 constexpr std::size_t kFilesMax = 64;
 
+// A JSON file is one object on any number of lines.
 bool begins_with_lines_of(const fs::path& file, bool (*is_line)(JsonView)) {
+  if (file.extension() == ".json") {
+    const std::string bytes = read_beginning(file, kHeadBytes).value_or("");
+    const std::size_t begin = bytes.find('{');
+    const std::string object =
+        begin == std::string::npos ? "" : intact_beginning(std::string_view(bytes).substr(begin));
+    return !object.empty() && is_line(JsonView(object));
+  }
   const auto fd = open_foreign(file);
   bool is_known = false;
   ReadReport ignored;
@@ -33,11 +41,14 @@ Result<bool> has_lines_of(const fs::path& location, int depth, bool (*is_line)(J
     return begins_with_lines_of(location, is_line);
   }
   ReadReport ignored;
-  const auto is_jsonl = [](const fs::path& file) { return file.extension() == ".jsonl"; };
-  std::vector<fs::path> files = files_below(location, depth, is_jsonl, ignored);
-  files.resize(std::min(files.size(), kFilesMax));
-  return std::ranges::any_of(
-      files, [&](const fs::path& file) { return begins_with_lines_of(file, is_line); });
+  const auto has_any = [&](bool (*is_file)(const fs::path& file)) {
+    std::vector<fs::path> files = files_below(location, depth, is_file, ignored);
+    files.resize(std::min(files.size(), kFilesMax));
+    return std::ranges::any_of(
+        files, [&](const fs::path& file) { return begins_with_lines_of(file, is_line); });
+  };
+  return has_any([](const fs::path& file) { return file.extension() == ".jsonl"; }) ||
+         has_any([](const fs::path& file) { return file.extension() == ".json"; });
 }
 
 }  // namespace reprise::source

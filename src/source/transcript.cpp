@@ -51,11 +51,20 @@ Result<> read_document(Indexer& indexer, const FilePart& part, std::size_t numbe
     at -= std::ssize(kBefore);
     begin = 0;
   }
-  json::Scanner scanner(std::string_view(bytes).substr(std::min(begin, bytes.size())));
+  bytes.erase(0, std::min(begin, bytes.size()));
+  if (json::Scanner all(bytes); !all.skip() || !all.end()) {
+    std::string beginning = intact_beginning(bytes);
+    if (beginning.empty()) {
+      add_damage(report, {part.file.native(), "not one JSON object", bytes.substr(0, 10'000)});
+      return {};
+    }
+    add_damage(report, {part.file.native(), std::string(kCutDocument), ""});
+    bytes = std::move(beginning);
+  }
+  json::Scanner scanner(bytes);
   JsonTape tape;
-  if (!tape.read(scanner) || !scanner.end()) {
-    add_damage(report, {part.file.native(), "not one JSON object", bytes.substr(0, 10'000)});
-    return {};
+  if (!tape.read(scanner)) {
+    return fail(Code::corrupt, cat(part.file.native(), ": not one JSON object"));
   }
   indexer.take({tape.view(), at, 1}, number);
   return {};

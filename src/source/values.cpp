@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 
 #include "base/encode.h"
 #include "base/json_scan.h"
@@ -12,6 +13,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "model/fields.h"
 #include "source/branches.h"
 
 namespace reprise::source {
@@ -146,7 +148,9 @@ Block unknown_block(JsonView part) {
   if (part.is(json::Kind::string)) {
     return TextBlock{part.text(), {}};
   }
-  if (std::string type = part["type"].text(); !type.empty()) {
+  static constexpr std::string_view kOurs[] = {"text", "thinking", "tool_use", "tool_result"};
+  if (std::string type = part["type"].text();
+      !type.empty() && std::ranges::find(kOurs, type) == std::end(kOurs)) {
     return UnknownBlock{std::move(type), raw_of(part)};
   }
   std::string wrapped;
@@ -194,13 +198,29 @@ ImageBlock image_at(std::string_view media_type, std::string_view url) {
           .extra = {}};
 }
 
-Extra extra_without(JsonView object, std::initializer_list<std::string_view> known) {
+Extra extra_without(std::string_view tool, JsonView object,
+                    std::initializer_list<std::string_view> known) {
   Extra extra;
+  std::string nested;
+  json::ObjectWriter ours(nested);
   object.each_member([&](std::string_view name, JsonView value) {
-    if (std::ranges::find(known, name) == known.end()) {
+    if (std::ranges::find(known, name) != known.end()) {
+      return;
+    }
+    const bool is_reserved =
+        name == tool ||
+        std::ranges::find(model::kBlockFields, name) != std::end(model::kBlockFields) ||
+        std::ranges::find(extra, name, &ExtraField::name) != extra.end();
+    if (is_reserved) {
+      ours.raw(name, value.raw());
+    } else {
       extra.push_back({std::string(name), json::take(value.raw())});
     }
   });
+  ours.close();
+  if (nested != "{}") {
+    extra.push_back({std::string(tool), json::take(nested)});
+  }
   return extra;
 }
 
@@ -255,6 +275,32 @@ std::optional<RawJson> members_without(JsonView object, std::span<const std::str
   });
   writer.close();
   return has_any ? std::optional(json::take(out)) : std::nullopt;
+}
+
+std::string intact_beginning(std::string_view text) {
+  std::size_t end = 0;
+  bool is_in_list = false;
+  json::Scanner scanner(text);
+  std::string_view value;
+  (void)scanner.object([&](std::string_view /*name*/) {  // fails at the damage
+    is_in_list = false;
+    const bool is_list = scanner.kind() == json::Kind::array;
+    const bool is_whole = is_list ? scanner.array([&] {
+      const bool is_whole_element = scanner.raw(value);
+      if (is_whole_element) {
+        is_in_list = true;
+        end = scanner.position();
+      }
+      return is_whole_element;
+    })
+                                  : scanner.raw(value);
+    if (is_whole) {
+      is_in_list = false;
+      end = scanner.position();
+    }
+    return is_whole;
+  });
+  return end == 0 ? "" : cat(text.substr(0, end), is_in_list ? "]}" : "}");
 }
 
 std::string title_of(std::string_view text) {

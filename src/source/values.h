@@ -70,8 +70,10 @@ void mark_injected(TextBlock& block);
 ImageBlock image_at(std::string_view url);
 ImageBlock image_at(std::string_view media_type, std::string_view url);
 
-// The members of an object that are not in `known`.
-Extra extra_without(JsonView object, std::initializer_list<std::string_view> known);
+// The members of a tool's object that are not in `known`. Those with the name of one of our own
+// (model/fields.h) are nested in one with the tool's name.
+Extra extra_without(std::string_view tool, JsonView object,
+                    std::initializer_list<std::string_view> known);
 // The value as raw JSON; null if missing.
 RawJson raw_of(JsonView value);
 // An image as a data URL.
@@ -86,6 +88,11 @@ void mark_injected(Message& message);
 std::optional<Time> time_of(JsonView value);
 // The members that are not in `known`, unchanged; nullopt if there are none.
 std::optional<RawJson> members_without(JsonView object, std::span<const std::string_view> known);
+// The members of a truncated or damaged object before the damage, and of an array with the damage,
+// the elements before it: the text up to there, with brackets added. "" if there are none.
+std::string intact_beginning(std::string_view text);
+inline constexpr std::string_view kCutDocument =
+    "truncated or damaged; everything before that is shown";
 // A title made from the user's text: one line of at most 80 characters.
 std::string title_of(std::string_view text);
 

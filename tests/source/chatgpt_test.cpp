@@ -135,9 +135,8 @@ TEST_F(ChatgptTest, ThoughtsCutAnswersAndUnknownContent) {
        say("a2", "a1", "assistant", "stop",
            ",'metadata':{'finish_details':{'type':'interrupted'}}")})});
   open("chatgpt");
-  EXPECT_EQ(transcript("c1"),
-            (Lines{"user: x", "assistant: (thinking) S\nC", "assistant: ?of tomorrow",
-                   "assistant (cut): to", "assistant (cut): stop"}));
+  EXPECT_EQ(transcript("c1"), (Lines{"user: x", "assistant: (thinking) S\nC", "assistant: ?unknown",
+                                     "assistant (cut): to", "assistant (cut): stop"}));
 }
 
 TEST_F(ChatgptTest, ImagesThatAreThereAreImages) {
@@ -149,7 +148,7 @@ TEST_F(ChatgptTest, ImagesThatAreThereAreImages) {
   append("file-A1-photo.png", "\x89PNGxx");
   open("chatgpt");
   EXPECT_EQ(transcript("c1"), (Lines{"user: [image/png data:image/png;base64,iVBOR3h4] | "
-                                     "?image_asset_pointer | What is it?"}));
+                                     "?unknown | What is it?"}));
 }
 
 TEST_F(ChatgptTest, DrawingsOfCodeAreImages) {
@@ -184,7 +183,7 @@ TEST_F(ChatgptTest, FilesCanBeSentWithoutWords) {
            "{'name':'a.png','mime_type':'image/png'}]}"),
        say("u2", "u1", "user", "", ",'metadata':{'attachments':[{'name':'b.csv'}]}")})});
   open("chatgpt");
-  EXPECT_EQ(transcript("c1"), (Lines{"user: See | ?attachment", "user: ?attachment"}));
+  EXPECT_EQ(transcript("c1"), (Lines{"user: See | ?unknown", "user: ?unknown"}));
 }
 
 TEST_F(ChatgptTest, ResultsOfBrowsingHaveASummary) {
@@ -211,7 +210,7 @@ TEST_F(ChatgptTest, PointersReadNothingButImagesOfAnExport) {
                                "'image_asset_pointer','asset_pointer':'file-service://",
                                name, "'}]}")))});
   };
-  const Lines nothing{"user: ?image_asset_pointer"};
+  const Lines nothing{"user: ?unknown"};
   append("id_rsa", "\x89PNG private");
   append("file-A1.txt", "private");
   append("file-B2.png", "\x89PNGxx");

@@ -73,7 +73,7 @@ TEST_F(ClaudeExportTest, AttachedFilesWithoutTextAreNamed) {
                                   ",'attachments':[{'file_name':'a.bin','extracted_content':''}]")),
              "]")});
   open("claude-export");
-  EXPECT_EQ(transcript("c1"), Lines{"user: ?attachment | See"});
+  EXPECT_EQ(transcript("c1"), Lines{"user: ?unknown | See"});
 }
 
 TEST_F(ClaudeExportTest, MetadataOfASession) {

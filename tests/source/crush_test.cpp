@@ -177,7 +177,7 @@ INSERT INTO messages(id, session_id, role, parts, created_at, updated_at) VALUES
   EXPECT_EQ(transcript("s1"),
             (Lines{"user: See | Hello\n | ?binary",
                    "tool: c1 = a | [application/pdf data:application/pdf;base64,AAAA] | c2 = b |"
-                   " ?tool_result"}));
+                   " ?unknown"}));
 }
 
 TEST_F(CrushTest, ItIsRecognised) {

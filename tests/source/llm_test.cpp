@@ -93,7 +93,7 @@ INSERT INTO prompt_attachments SELECT '01a', id, unicode(id) FROM attachments;
   EXPECT_EQ(transcript("01c").at(0),
             "user: Look | [image/png http://x/a.png] | [image/png data:image/png;base64,AP8=] | "
             "[application/pdf data:application/pdf;base64,AP8=] | "
-            "[application/pdf http://x/d.pdf] | ?attachment | ?attachment");
+            "[application/pdf http://x/d.pdf] | ?audio/wav | ?image/png");
 }
 
 TEST_F(LlmTest, ResultsHaveAttachments) {

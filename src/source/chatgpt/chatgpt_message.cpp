@@ -99,9 +99,7 @@ class Blocks {
     });
   }
 
-  void add_unknown(JsonView content) {
-    message_.blocks.emplace_back(UnknownBlock{content["content_type"].text(), raw_of(content)});
-  }
+  void add_unknown(JsonView content) { message_.blocks.push_back(unknown_block(content)); }
 
   // Whether its images could be read.
   const Result<>& read() const { return read_; }
@@ -189,7 +187,7 @@ Result<> add_content(JsonView content, JsonView metadata, Message& message,
 void add_files(JsonView attachments, std::vector<Block>& blocks) {
   attachments.each([&](JsonView attachment) {
     if (!attachment["mime_type"].text().starts_with("image/")) {
-      blocks.emplace_back(UnknownBlock{"attachment", raw_of(attachment)});
+      blocks.push_back(unknown_block(attachment));
     }
   });
 }

@@ -14,6 +14,7 @@
 namespace reprise::source::claude {
 namespace {
 
+constexpr std::string_view kClaude = "claude";
 constexpr std::string_view kProvider = "anthropic";
 constexpr std::string_view kSynthetic = "<synthetic>";
 
@@ -49,17 +50,19 @@ void add_block(JsonView block, std::vector<Block>& blocks) {
   const std::string type = block["type"].text();
   const JsonView source = block["source"];
   if (type == "text") {
-    blocks.emplace_back(TextBlock{block["text"].text(), extra_without(block, {"type", "text"})});
+    blocks.emplace_back(
+        TextBlock{block["text"].text(), extra_without(kClaude, block, {"type", "text"})});
   } else if (type == "thinking") {
-    blocks.emplace_back(ThinkingBlock{block["thinking"].text(), block["signature"].text(),
-                                      extra_without(block, {"type", "thinking", "signature"})});
+    blocks.emplace_back(
+        ThinkingBlock{block["thinking"].text(), block["signature"].text(),
+                      extra_without(kClaude, block, {"type", "thinking", "signature"})});
   } else if (type == "tool_use") {
     if (has_call(blocks, block["id"].text())) {
       return;
     }
-    blocks.emplace_back(ToolUseBlock{block["id"].text(), block["name"].text(),
-                                     raw_of(block["input"]),
-                                     extra_without(block, {"type", "id", "name", "input"})});
+    blocks.emplace_back(
+        ToolUseBlock{block["id"].text(), block["name"].text(), raw_of(block["input"]),
+                     extra_without(kClaude, block, {"type", "id", "name", "input"})});
   } else if (type == "tool_result") {
     std::vector<Block> beside;
     blocks.emplace_back(tool_result(block["tool_use_id"].text(),
@@ -232,7 +235,7 @@ Message message_of(std::span<const Piece> pieces) {
     message.model = first.model.text();
     message.response_id = first.id.text();
   }
-  add_extra(message.extra, "claude", json::take(lines += "]"));
+  add_extra(message.extra, kClaude, json::take(lines += "]"));
   return message;
 }
 

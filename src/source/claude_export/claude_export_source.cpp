@@ -49,7 +49,7 @@ void add_content_block(JsonView block, std::vector<Block>& blocks) {
 void add_attachment(JsonView attachment, std::vector<Block>& blocks) {
   const std::string content = attachment["extracted_content"].text();
   if (content.empty()) {
-    blocks.emplace_back(UnknownBlock{"attachment", raw_of(attachment)});
+    blocks.push_back(unknown_block(attachment));
     return;
   }
   blocks.emplace_back(

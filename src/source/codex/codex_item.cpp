@@ -15,6 +15,7 @@
 namespace reprise::source::codex {
 namespace {
 
+constexpr std::string_view kCodex = "codex";
 constexpr std::string_view kMetadata = "internal_chat_message_metadata_passthrough";
 
 // Texts that the program inserts as user messages start with one of these.
@@ -52,7 +53,7 @@ ImageBlock image_at(JsonView part) {
   return {.media_type = is_data ? url.substr(5, semicolon - 5) : "",
           .blob = std::nullopt,
           .url = url,
-          .extra = extra_without(part, {"type", "image_url"})};
+          .extra = extra_without(kCodex, part, {"type", "image_url"})};
 }
 
 // The program encloses each image in texts: <image name=[Image #1]> and </image>.
@@ -81,7 +82,8 @@ void add_parts(JsonView item, std::vector<Block>& blocks) {
     const bool is_beside = (is_persons && at < kinds.size() && !kinds[at].starts_with("user.")) ||
                            is_image_tag(parts, at);
     if (is_text && !is_beside) {
-      blocks.emplace_back(TextBlock{part["text"].text(), extra_without(part, {"type", "text"})});
+      blocks.emplace_back(
+          TextBlock{part["text"].text(), extra_without(kCodex, part, {"type", "text"})});
     } else if (type == "input_image") {
       blocks.emplace_back(image_at(part));
     } else {
@@ -104,10 +106,11 @@ void add_call(JsonView item, std::string_view type, std::vector<Block>& blocks) 
   } else if (type == "tool_call") {
     use.input = raw_of(item["input"] ? item["input"] : item["arguments"]);
   } else {  // these have no separate output
-    blocks.emplace_back(UnknownBlock{std::string(type), raw_of(item)});
+    blocks.push_back(unknown_block(item));
     return;
   }
-  use.extra = extra_without(item, {"type", "call_id", "name", "arguments", "input", "action"});
+  use.extra =
+      extra_without(kCodex, item, {"type", "call_id", "name", "arguments", "input", "action"});
   blocks.emplace_back(std::move(use));
 }
 
@@ -115,7 +118,7 @@ void add_output(JsonView item, std::vector<Block>& blocks) {
   const JsonView output = item["output"];
   ToolResultBlock result =
       tool_result(item["call_id"].text(), output.text(), output["success"].raw() == "false",
-                  extra_without(item, {"type", "call_id", "output"}));
+                  extra_without(kCodex, item, {"type", "call_id", "output"}));
   std::vector<Block> beside;
   if (output.is(json::Kind::object)) {
     result.text = output["content"].text();
@@ -141,9 +144,9 @@ void add_reasoning(JsonView item, std::vector<Block>& blocks) {
       break;
     }
   }
-  blocks.emplace_back(
-      ThinkingBlock{text, item["encrypted_content"].text(),
-                    extra_without(item, {"type", "summary", "content", "encrypted_content"})});
+  blocks.emplace_back(ThinkingBlock{
+      text, item["encrypted_content"].text(),
+      extra_without(kCodex, item, {"type", "summary", "content", "encrypted_content"})});
 }
 
 void add_item(JsonView item, std::vector<Block>& blocks) {
@@ -250,7 +253,7 @@ Message message_of(std::span<const Piece> pieces, const std::string& provider) {
   } else if (is_answer) {
     message.provider = provider;
   }
-  add_extra(message.extra, "codex", json::take(lines += "]"));
+  add_extra(message.extra, kCodex, json::take(lines += "]"));
   return message;
 }
 

@@ -16,8 +16,15 @@ namespace {
 namespace fs = std::filesystem;
 using codex::ItemKind;
 
+// The first versions had one object, then lines without a payload.
 bool is_codex_line(JsonView line) {
   const std::string type = line["type"].text();
+  const bool is_document = line["items"].is(json::Kind::array) && line["session"]["id"];
+  const bool is_first_line = type.empty() && line["id"] && line["timestamp"] &&
+                             (!line["instructions"].raw().empty() || line["git"]);
+  if (is_document || is_first_line || line["record_type"].text() == "state") {
+    return true;
+  }
   return (type == "session_meta" || type == "response_item" || type == "event_msg") &&
          line["payload"].is(json::Kind::object);
 }

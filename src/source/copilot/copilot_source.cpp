@@ -322,14 +322,14 @@ void add_event(std::string_view type, JsonView data, Message& message) {
     data["toolRequests"].each([&](JsonView call) {
       message.blocks.emplace_back(
           ToolUseBlock{call["toolCallId"].text(), call["name"].text(), raw_of(call["arguments"]),
-                       extra_without(call, {"toolCallId", "name", "arguments"})});
+                       extra_without(kCopilot, call, {"toolCallId", "name", "arguments"})});
     });
   } else if (type == "tool.execution_complete") {
     message.role = role::kTool;
     const JsonView result = data["result"];
-    message.blocks.emplace_back(tool_result(data["toolCallId"].text(), result_of(data),
-                                            data["success"].raw() == "false",
-                                            extra_without(result, {"content", "contents"})));
+    message.blocks.emplace_back(
+        tool_result(data["toolCallId"].text(), result_of(data), data["success"].raw() == "false",
+                    extra_without(kCopilot, result, {"content", "contents"})));
     result["contents"].each([&](JsonView part) {
       if (const std::string kind = part["type"].text(); kind == "image") {
         message.blocks.emplace_back(image_of(part["mimeType"].text(), part["data"].text()));

@@ -26,7 +26,8 @@ bool is_image(std::string_view type) {
 }
 
 // An attached file.
-void add_binary(JsonView data, std::vector<Block>& blocks) {
+void add_binary(JsonView part, std::vector<Block>& blocks) {
+  const JsonView data = part["data"];
   const std::string type = data["MIMEType"].text();
   const auto text = type.starts_with("text/") ? base64_decode(data["Data"].text()) : std::nullopt;
   if (is_image(type)) {
@@ -36,7 +37,7 @@ void add_binary(JsonView data, std::vector<Block>& blocks) {
   } else if (text && utf8::is_valid(*text)) {
     blocks.emplace_back(TextBlock{*text, unknown_members("attachment", data, {"Data"})});
   } else {
-    blocks.emplace_back(UnknownBlock{"binary", raw_of(data)});
+    blocks.push_back(unknown_block(part));
   }
 }
 
@@ -48,7 +49,7 @@ void add_tool_result(JsonView data, std::vector<Block>& blocks) {
   if (const std::string bytes = data["data"].text(); is_image(type) && !bytes.empty()) {
     blocks.emplace_back(image_of(type, bytes));
   } else if (!bytes.empty()) {
-    blocks.emplace_back(UnknownBlock{"tool_result", raw_of(data)});
+    blocks.push_back(unknown_block(data));
   }
 }
 
@@ -69,13 +70,13 @@ void add_part(std::string_view type, JsonView data, JsonView part, std::vector<B
   } else if (type == "image_url") {
     blocks.emplace_back(image_at("image/png", data["url"].text()));
   } else if (type == "binary") {
-    add_binary(data, blocks);
+    add_binary(part, blocks);
   } else if (type == "shell_command") {
     // A command that the user ran.
     blocks.emplace_back(TextBlock{cat("$ ", data["command"].text(), "\n", data["output"].text()),
                                   unknown_members(kCrush, data, {"command", "output"})});
   } else {
-    blocks.emplace_back(UnknownBlock{std::string(type), raw_of(part)});
+    blocks.push_back(unknown_block(part));
   }
 }
 

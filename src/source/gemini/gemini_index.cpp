@@ -30,7 +30,10 @@ std::uint32_t repeated_bit(std::size_t result) {
   return result < kRepeatedMax ? kRepeated << result : 0;
 }
 
-constexpr std::string_view kProvider = "google";
+std::string_view provider_of(std::string_view tool) {
+  return tool == kGemini ? "google" : tool;
+}
+
 constexpr std::string_view kContext = "<session_context>";
 constexpr std::string_view kSnapshot = "<state_snapshot>";
 constexpr std::string_view kThanks = "Got it. Thanks for the additional context!";
@@ -40,7 +43,7 @@ std::string type_of(JsonView message) {
   if (type.empty()) {
     type = message["role"].text();
   }
-  return type == "model" || type == "assistant" ? "gemini" : type;
+  return type == "model" || type == "assistant" || type == "qwen" ? "gemini" : type;
 }
 
 JsonView content_of(JsonView message) {
@@ -72,7 +75,7 @@ Usage usage_of(JsonView message) {
 
 class GeminiIndexer final : public Indexer {
  public:
-  explicit GeminiIndexer(Transcript& into) : into_(into) {
+  GeminiIndexer(std::string_view tool, Transcript& into) : tool_(tool), into_(into) {
     if (into_.is_child) {  // its file is in a folder named after its session
       into_.parent = into_.parts.front().file.parent_path().filename().native();
     }
@@ -115,6 +118,7 @@ class GeminiIndexer final : public Indexer {
   void read_metadata(JsonView metadata) {
     SessionInfo& info = into_.session.info;
     note_time(info, metadata["startTime"]);
+    note_time(info, metadata["lastUpdated"]);
     if (const std::string summary = metadata["summary"].text(); !summary.empty()) {
       summary_ = summary;
     }
@@ -165,7 +169,7 @@ class GeminiIndexer final : public Indexer {
     }
     if (const std::string model = message["model"].text(); !model.empty()) {
       into_.session.info.model = model;
-      into_.session.info.provider = kProvider;
+      into_.session.info.provider = provider_of(tool_);
     }
     if (message["tokens"]) {
       node.usage = note_usage(into_.usages, usage_of(message));
@@ -223,6 +227,7 @@ class GeminiIndexer final : public Indexer {
     }
   }
 
+  std::string_view tool_;
   Transcript& into_;
   std::map<std::uint64_t, std::uint64_t> answered_;  // calls, and the nodes with their results
   std::string summary_;
@@ -230,14 +235,14 @@ class GeminiIndexer final : public Indexer {
 };
 
 // The parts of an answer, and its calls. A call may be among both.
-void add_answer(JsonView message, std::vector<Block>& blocks) {
+void add_answer(std::string_view tool, JsonView message, std::vector<Block>& blocks) {
   std::vector<Block> calls;
   message["toolCalls"].each([&](JsonView call) {
     calls.emplace_back(ToolUseBlock{call["id"].text(), call["name"].text(), raw_of(call["args"]),
-                                    extra_without(call, {"id", "name", "args", "result"})});
+                                    extra_without(tool, call, {"id", "name", "args", "result"})});
   });
   std::vector<Block> parts;
-  add_content(content_of(message), parts);
+  add_content(tool, content_of(message), parts);
   const bool has_text = !text_of(content_of(message)).empty();
   std::set<const Block*> known;
   for (Block& part : parts) {
@@ -269,13 +274,13 @@ void add_thoughts(JsonView message, std::vector<Block>& blocks) {
   });
 }
 
-Message results_of(JsonView message, std::uint32_t repeated) {
+Message results_of(std::string_view tool, JsonView message, std::uint32_t repeated) {
   Message results{.role = std::string(role::kTool)};
   std::size_t number = 0;
   message["toolCalls"].each([&](JsonView call) {
     if (call["result"] && (repeated & repeated_bit(number++)) == 0) {
       const std::size_t before = results.blocks.size();
-      add_content(call["result"], results.blocks);
+      add_content(tool, call["result"], results.blocks);
       for (std::size_t i = before; i < results.blocks.size(); ++i) {
         if (auto* const result = std::get_if<ToolResultBlock>(&results.blocks[i]);
             result != nullptr && result->tool_use_id.empty()) {
@@ -289,14 +294,15 @@ Message results_of(JsonView message, std::uint32_t repeated) {
 
 }  // namespace
 
-std::unique_ptr<Indexer> make_indexer(Transcript& into) {
-  return std::make_unique<GeminiIndexer>(into);
+std::unique_ptr<Indexer> make_indexer(std::string_view tool, Transcript& into) {
+  return std::make_unique<GeminiIndexer>(tool, into);
 }
 
-Message message_of(const Transcript& transcript, const Node& node, JsonView source) {
+Message message_of(std::string_view tool, const Transcript& transcript, const Node& node,
+                   JsonView source) {
   const Time time = time_of(source["timestamp"]).value_or(Time{});
   if ((node.detail & kResultsOfCalls) != 0) {
-    Message results = results_of(source, node.detail);
+    Message results = results_of(tool, source, node.detail);
     results.created_at = time;
     return results;
   }
@@ -309,7 +315,7 @@ Message message_of(const Transcript& transcript, const Node& node, JsonView sour
                                                        : role::kSystem),
                   .created_at = time};
   add_thoughts(source, message.blocks);
-  add_answer(source, message.blocks);
+  add_answer(tool, source, message.blocks);
   if (node.detail != 0) {
     std::size_t number = 0;
     std::erase_if(message.blocks, [&](const Block& block) {
@@ -318,7 +324,7 @@ Message message_of(const Transcript& transcript, const Node& node, JsonView sour
     });
   }
   if (is_answer && !node.is_injected) {
-    message.provider = kProvider;
+    message.provider = provider_of(tool);
     message.model = source["model"].text();
     if (node.usage != 0) {
       message.usage = transcript.usages[node.usage - 1];
@@ -329,7 +335,7 @@ Message message_of(const Transcript& transcript, const Node& node, JsonView sour
   }
   static constexpr std::array<std::string_view, 8> kKnown = {
       "content", "parts", "toolCalls", "thoughts", "type", "timestamp", "model", "messages"};
-  add_extra(message.extra, "gemini", members_without(source, kKnown));
+  add_extra(message.extra, tool, members_without(source, kKnown));
   return message;
 }
 

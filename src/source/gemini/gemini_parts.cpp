@@ -16,7 +16,7 @@ void each_part(JsonView content, const Each& each) {
 }
 
 // Accepts {"output":…}, {"error":…}, or anything else.
-void add_response(JsonView call, std::vector<Block>& blocks) {
+void add_response(std::string_view tool, JsonView call, std::vector<Block>& blocks) {
   const JsonView response = call["response"];
   const JsonView error = response["error"];
   const JsonView output = error ? error : response["output"];
@@ -24,10 +24,10 @@ void add_response(JsonView call, std::vector<Block>& blocks) {
       tool_result(call["id"].text(),
                   output.is(json::Kind::string) ? output.text()
                                                 : std::string((output ? output : response).raw()),
-                  static_cast<bool>(error), extra_without(call, {"id", "response"})));
+                  static_cast<bool>(error), extra_without(tool, call, {"id", "response"})));
 }
 
-void add_part(JsonView part, std::vector<Block>& blocks) {
+void add_part(std::string_view tool, JsonView part, std::vector<Block>& blocks) {
   const JsonView call = part["functionCall"];
   const JsonView data = part["inlineData"];
   if (part.is(json::Kind::string)) {
@@ -35,25 +35,25 @@ void add_part(JsonView part, std::vector<Block>& blocks) {
   } else if (is_true(part["thought"])) {
     blocks.emplace_back(
         ThinkingBlock{part["text"].text(), part["thoughtSignature"].text(),
-                      extra_without(part, {"text", "thought", "thoughtSignature"})});
+                      extra_without(tool, part, {"text", "thought", "thoughtSignature"})});
   } else if (part["text"].is(json::Kind::string)) {
-    blocks.emplace_back(TextBlock{part["text"].text(), extra_without(part, {"text"})});
+    blocks.emplace_back(TextBlock{part["text"].text(), extra_without(tool, part, {"text"})});
   } else if (call) {
     blocks.emplace_back(ToolUseBlock{call["id"].text(), call["name"].text(), raw_of(call["args"]),
-                                     extra_without(part, {"functionCall"})});
+                                     extra_without(tool, part, {"functionCall"})});
   } else if (part["functionResponse"]) {
-    add_response(part["functionResponse"], blocks);
+    add_response(tool, part["functionResponse"], blocks);
   } else if (data) {
     blocks.emplace_back(image_of(data["mimeType"].text(), data["data"].text()));
   } else {
-    blocks.emplace_back(UnknownBlock{"part", raw_of(part)});
+    blocks.push_back(unknown_block(part));
   }
 }
 
 }  // namespace
 
-void add_content(JsonView content, std::vector<Block>& blocks) {
-  each_part(content, [&](JsonView part) { add_part(part, blocks); });
+void add_content(std::string_view tool, JsonView content, std::vector<Block>& blocks) {
+  each_part(content, [&](JsonView part) { add_part(tool, part, blocks); });
 }
 
 std::string text_of(JsonView content) {

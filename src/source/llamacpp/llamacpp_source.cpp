@@ -37,7 +37,7 @@ void add_attached(JsonView attached, std::vector<Block>& blocks) {
         blocks.size() > before ? Extra() : unknown_members(kLlamaName, attached, {"content"})});
   }
   if (blocks.size() == before) {
-    blocks.emplace_back(UnknownBlock{type, raw_of(attached)});
+    blocks.push_back(unknown_block(attached));
   }
 }
 

@@ -319,7 +319,8 @@ std::string fragment(Database& database, std::string_view id) {
 }
 
 Block attachment(Database& database, const std::string& id) {
-  Block block = UnknownBlock{"attachment", RawJson::string(id)};
+  const auto unknown = [](const RawJson& json) { return unknown_block(JsonView(json.text())); };
+  Block block = unknown(json::take(cat(R"({"id":)", json::quoted(id), "}")));
   ReadReport ignored;
   for_each_row(database.select("attachments", {"id", "type", "path", "url", "content"},
                                "WHERE id = ?", std::string_view(id)),
@@ -331,7 +332,7 @@ Block attachment(Database& database, const std::string& id) {
                  } else if (is_image && !row.text("url").empty()) {
                    block = image_at(type, row.text("url"));
                  } else {
-                   block = UnknownBlock{"attachment", attachment_json(row)};
+                   block = unknown(attachment_json(row));
                  }
                });
   return block;

@@ -32,7 +32,7 @@ void add_file(JsonView part, std::vector<Block>& blocks) {
     add_unknown_members(image.extra, kOpencode, part, {"url", "mime"});
     blocks.emplace_back(std::move(image));
   } else {
-    blocks.emplace_back(UnknownBlock{"file", raw_of(part)});
+    blocks.push_back(unknown_block(part));
   }
 }
 
@@ -80,7 +80,7 @@ void add_part(const RawPart& raw, bool marks_texts, std::vector<Block>& blocks) 
   } else if (type == "file") {
     add_file(part, blocks);
   } else if (!is_note(type)) {
-    blocks.emplace_back(UnknownBlock{type, json_in(raw.json)});
+    blocks.push_back(unknown_block(part));
   }
 }
 

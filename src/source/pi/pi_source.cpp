@@ -13,6 +13,8 @@
 namespace reprise::source::pi {
 namespace {
 
+constexpr std::string_view kPi = "pi";
+
 // The text of a message's content, which is a string or blocks.
 std::string text_of(JsonView content) {
   std::string text = content.text();
@@ -27,15 +29,16 @@ std::string text_of(JsonView content) {
 void add_block(JsonView block, std::vector<Block>& blocks) {
   const std::string type = block["type"].text();
   if (type == "text") {
-    blocks.emplace_back(TextBlock{block["text"].text(), extra_without(block, {"type", "text"})});
+    blocks.emplace_back(
+        TextBlock{block["text"].text(), extra_without(kPi, block, {"type", "text"})});
   } else if (type == "thinking") {
     blocks.emplace_back(
         ThinkingBlock{block["thinking"].text(), block["thinkingSignature"].text(),
-                      extra_without(block, {"type", "thinking", "thinkingSignature"})});
+                      extra_without(kPi, block, {"type", "thinking", "thinkingSignature"})});
   } else if (type == "toolCall") {
-    blocks.emplace_back(ToolUseBlock{block["id"].text(), block["name"].text(),
-                                     raw_of(block["arguments"]),
-                                     extra_without(block, {"type", "id", "name", "arguments"})});
+    blocks.emplace_back(
+        ToolUseBlock{block["id"].text(), block["name"].text(), raw_of(block["arguments"]),
+                     extra_without(kPi, block, {"type", "id", "name", "arguments"})});
   } else if (type == "image") {
     blocks.emplace_back(image_of(block["mimeType"].text(), block["data"].text()));
   } else {
@@ -95,7 +98,7 @@ Usage usage_of(JsonView entry) {
   usage.input = TokenCount{counts["input"].count()} + usage.cached + usage.cache_written;
   usage.output = {counts["output"].count()};
   usage.cost = Money::parse(counts["cost"]["total"].raw());
-  usage.price_source = usage.cost ? "pi" : "";
+  usage.price_source = usage.cost ? kPi : "";
   // The first versions had no ids.
   for (const JsonView name : {message["responseId"], entry["id"], entry["timestamp"]}) {
     if (usage.request_id.empty()) {
@@ -136,7 +139,7 @@ Message message_of(JsonView entry, bool has_usage) {
   if (is_injected_entry(entry)) {
     mark_injected(message);
   }
-  add_extra(message.extra, "pi", unknown_members(entry));
+  add_extra(message.extra, kPi, unknown_members(entry));
   static constexpr std::array<std::string_view, 7> kKnown = {
       "role", "content", "provider", "model", "responseId", "command", "output"};
   add_extra(message.extra, "pi_message", members_without(inner, kKnown));

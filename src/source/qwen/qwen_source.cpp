@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -13,8 +15,17 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kQwen = "qwen";
 
+// The first versions stored sessions like Gemini CLI, of which that program is a fork.
+bool is_older_chat(const fs::path& file) {
+  return file.extension() == ".json";
+}
+
 bool is_qwen_line(JsonView line) {
-  return line["uuid"] && line["sessionId"] && (line["provenance"] || line["message"]["parts"]);
+  bool is_older = false;
+  line["messages"].each(
+      [&](JsonView message) { is_older = is_older || message["type"].text() == kQwen; });
+  return (is_older && gemini::is_chat(line)) ||
+         (line["uuid"] && line["sessionId"] && (line["provenance"] || line["message"]["parts"]));
 }
 
 Usage qwen_usage(JsonView line) {
@@ -130,23 +141,34 @@ class Qwen final : public JsonlTool {
   std::string_view name() const override { return "qwen"; }
 
   std::vector<Located> locate(ReadReport& report) const override {
-    return locate_files(location_, kQwenFiles, report);
+    if (is_older_chat(location_)) {
+      return gemini::locate_chats(location_, report);
+    }
+    std::vector<Located> sessions = locate_files(location_, kQwenFiles, report);
+    if (has_folder(location_ / "tmp", report)) {
+      std::ranges::move(gemini::locate_chats(location_, report), std::back_inserter(sessions));
+    }
+    return sessions;
   }
 
   std::unique_ptr<Indexer> index(Transcript& into) const override {
-    return std::make_unique<QwenIndexer>(into);
+    return is_older_chat(into.parts.front().file) ? gemini::make_indexer(kQwen, into)
+                                                  : std::make_unique<QwenIndexer>(into);
   }
 
-  Result<Message> message(const Transcript& /*transcript*/,
+  Result<Message> message(const Transcript& transcript,
                           std::span<const Piece> pieces) const override {
     const JsonView line = pieces.front().json;
+    if (is_older_chat(transcript.parts.front().file)) {
+      return gemini::message_of(kQwen, transcript, pieces.front().node, line);
+    }
     const std::string type = line["type"].text();
     Message message{.role = std::string(type == "assistant"     ? role::kAssistant
                                         : type == "tool_result" ? role::kTool
                                                                 : role::kUser),
                     .created_at = time_of(line["timestamp"]).value_or(Time{})};
     const JsonView summary = summary_of(line);
-    gemini::add_content((summary ? summary : line["message"])["parts"], message.blocks);
+    gemini::add_content(kQwen, (summary ? summary : line["message"])["parts"], message.blocks);
     if (type == "assistant") {
       message.provider = kQwen;
       message.model = line["model"].text();
@@ -169,7 +191,7 @@ class Qwen final : public JsonlTool {
 }  // namespace
 
 Result<bool> is_qwen(const fs::path& location) {
-  return has_lines_of(location, 3, is_qwen_line);
+  return has_lines_of(location, 4, is_qwen_line);
 }
 
 Result<std::unique_ptr<Source>> open_qwen(const fs::path& location, const StoreOptions& options) {
