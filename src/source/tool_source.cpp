@@ -10,6 +10,7 @@
 #include "source/branches.h"
 #include "source/file.h"
 #include "source/values.h"
+#include "source/words.h"
 #include "store/query.h"
 #include "store/rules.h"
 #include "store/usage_sum.h"
@@ -148,6 +149,7 @@ class ToolSource final : public Source, public TodoReader {
       }
     }
     mark_task(open.is_child, message);
+    mark_program_texts(message);
     return message;
   }
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "source/branches.h"
 #include "source/lines.h"
+#include "source/words.h"
 #include "store/usage_sum.h"
 
 namespace reprise::source {
@@ -421,6 +422,7 @@ Result<ReadReport> deliver(const JsonlTool& tool, const Transcript& transcript,
     }
     message->seq = Seq{seq};
     mark_task(transcript.is_child, *message);
+    mark_program_texts(*message);
     if (sink(*std::move(message)) == Flow::stop) {
       break;
     }

@@ -159,8 +159,13 @@ Block unknown_block(JsonView part) {
 }
 
 std::optional<Money> cost_of(JsonView value) {
-  const auto money = Money::parse(trimmed(value.raw()));
-  return money && money->nanos != 0 ? money : std::nullopt;
+  return Money::parse(trimmed(value.raw()));
+}
+
+bool has_usage(const Usage& usage) {
+  Usage tokens = usage;
+  tokens.cost = usage.cost == Money{} ? std::nullopt : usage.cost;
+  return tokens != Usage{};
 }
 
 std::uint32_t note_usage(std::vector<Usage>& usages, std::optional<Usage> usage) {

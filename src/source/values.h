@@ -51,8 +51,11 @@ std::string text_of_result(JsonView content, std::vector<Block>& beside,
 // A block of a kind that only the tool knows.
 Block unknown_block(JsonView part);
 
-// A dollar amount given as a JSON number; nullopt for 0 or anything else.
+// A dollar amount given as a JSON number; nullopt for anything else.
 std::optional<Money> cost_of(JsonView value);
+
+// Whether there are tokens, or a cost other than 0.
+bool has_usage(const Usage& usage);
 
 // Appends to the usages; returns their count, for Node::usage, or 0 if there is no usage.
 std::uint32_t note_usage(std::vector<Usage>& usages, std::optional<Usage> usage);

@@ -633,5 +633,33 @@ TEST_F(ClaudeTest, ACopiedBeginningBelongsToTheSessionThatWasForked) {
   EXPECT_EQ(transcript(id("3")), (Lines{"user: One", "assistant: 1", "user: Two", "user: Three"}));
 }
 
+// A program's words beside a person's are those of the program only.
+TEST_F(ClaudeTest, EachPartOfAQuestionHasItsAuthor) {
+  const auto parts = [](std::string_view uuid, std::string_view parent, std::string_view blocks) {
+    return cat("{'type':'user','uuid':'", uuid, "','parentUuid':", parent,
+               ",'message':{'role':'user',", "'content':[", blocks, "]}}");
+  };
+  const std::string opened = text("<ide_opened_file>The user opened a.rs</ide_opened_file>");
+  write(kFile,
+        {parts("u1", "null", cat(opened, ",", text("Paint it"))),
+         parts("u2", "'u1'",
+               text("<system-reminder>Be brief</system-reminder>\\nNow\\n"
+                    "<ide_selection>x</ide_selection>")),
+         parts("u3", "'u2'", cat(text("[Request interrupted by user]"), ",", text("Stop that"))),
+         parts("u4", "'u3'", opened)});
+  open("claude");
+  EXPECT_EQ(session(kId).info.title, "Paint it");
+  std::string marks;
+  for (const Message& message : must(read_all(source(), must(SessionId::parse(kId))))) {
+    marks += is_injected(message) ? "*" : "";
+    for (const Block& block : message.blocks) {
+      const bool is_marked = !std::get<TextBlock>(block).extra.empty();
+      marks += cat(is_marked ? "program " : "person ");
+    }
+    marks += "|";
+  }
+  EXPECT_EQ(marks, "program person |program person program |program person |*person |");
+}
+
 }  // namespace
 }  // namespace reprise::test::claude

@@ -123,5 +123,44 @@ TEST_F(ClineTest, AnOtherFileThatCannotBeReadIsDamage) {
   EXPECT_EQ(damage("t").size(), 1U);
 }
 
+TEST_F(ClineTest, AResultWithAnErrorHasItsWords) {
+  write(cat(kFolder, "s1.messages.json"),
+        {"{'messages':[{'id':'m1','role':'user','content':'Why?'},"
+         "{'id':'m2','role':'user','content':[{'type':'tool_result','tool_use_id':'c1','content':["
+         "{'query':'ls','result':'','success':false,'error':'no such folder'},"
+         "{'query':'cat','result':'half','success':false,'error':'killed'}]}]}]}"});
+  open("cline");
+  EXPECT_EQ(transcript("s1").at(1), "tool: c1 failed: no such folder\nhalf\nkilled");
+}
+
+// Those of the extensions for editors, Cline and Roo.
+TEST_F(ClineTest, ReadsTasks) {
+  const std::string task = "tasks/1763600000000/api_conversation_history.json";
+  write(task, {"[{'role':'user','content':[{'type':'text','text':'<task>\\nPaint "
+               "it\\n</task>'},{'type':'text',"
+               "'text':'<environment_details>\\nfiles\\n</environment_details>'}]},",
+               "{'role':'assistant','content':[{'type':'text','text':'<read_file/>'}]},",
+               "{'role':'user','content':[{'type':'text','text':'[read_file for a] "
+               "Result:'},{'type':'text',"
+               "'text':'words'}]}]"});
+  write("tasks/b-2/api_conversation_history.json", {"[{'role':'user','content':'Torn?'},{'role'"});
+  write("tasks/b-2/history_item.json", {"{'id':'b-2','task':'Mend it','workspace':'/home/a/x'}"});
+  open("cline");
+  EXPECT_EQ(transcript("1763600000000"),
+            (Lines{"user: Paint it | <environment_details>\nfiles\n</environment_details>",
+                   "assistant: <read_file/>", "*user: [read_file for a] Result: words"}));
+  EXPECT_EQ(session("1763600000000").info.title, "Paint it");
+  EXPECT_EQ(format_time(session("1763600000000").info.created_at), "2025-11-20T00:53:20Z");
+  EXPECT_EQ(transcript("b-2"), Lines{"user: Torn?"});
+  EXPECT_EQ(session("b-2").info.title, "Mend it");
+  EXPECT_EQ(session("b-2").info.working_dir, "/home/a/x");
+  EXPECT_EQ(must(source().list({})).damage.size(), 1U);
+  for (const std::string_view place : {"", "tasks", "tasks/1763600000000"}) {
+    const SourceKind* const kind = must(source_kind_of((location() / place).native()));
+    ASSERT_NE(kind, nullptr) << place;
+    EXPECT_EQ(kind->name, "cline") << place;
+  }
+}
+
 }  // namespace
 }  // namespace reprise::test::cline_history

@@ -435,5 +435,49 @@ TEST_F(CodexTest, ARecordReplacesTheTotalOfTheSameRequest) {
   EXPECT_EQ(usages(source(), kThread), Lines{"10/2 (resp_1)"});
 }
 
+TEST_F(CodexTest, BarePathsOfAllLayoutsAreRecognised) {
+  const std::string bare = file_of(kThread);
+  const std::string document = cat("sessions/rollout-2025-05-01-", kOther, ".json");
+  write(bare,
+        {cat("{'id':'", kThread, "','timestamp':'2025-08-28T12:05:24.389Z','instructions':null}"),
+         "{'record_type':'state'}"});
+  write(document, {cat("{'session':{'id':'", kOther, "','timestamp':'2025-05-01T10:00:00.000Z'},",
+                       "'items':[{'type':'message','role':'user','content':'Hi'}]}")});
+  for (const std::string& path : {bare, document}) {
+    const SourceKind* const kind = must(source_kind_of((location() / path).native()));
+    ASSERT_NE(kind, nullptr) << path;
+    EXPECT_EQ(kind->name, "codex");
+  }
+}
+
+TEST_F(CodexTest, WhatTheExtensionAddsIsNotThePersons) {
+  constexpr std::string_view kContext =
+      "# Context from my IDE setup:\\n\\n## Active file: a.rs\\n\\n## My request for Codex:\\n";
+  write(file_of(kThread),
+        {meta(kThread), message_line(1, "user", cat(kContext, "Paint it\\n")),
+         line(2, "event_msg", cat("{'type':'user_message','message':'", kContext, "Paint it\\n'}")),
+         message_line(3, "assistant", "Done.")});
+  open("codex");
+  EXPECT_EQ(session(kThread).info.title, "Paint it");
+  const auto messages = must(read_all(source(), must(SessionId::parse(kThread))));
+  ASSERT_EQ(messages.at(0).blocks.size(), 2U);
+  EXPECT_FALSE(is_injected(messages[0]));
+  EXPECT_TRUE(blocks_to_json({messages[0].blocks[0]}).contains(R"("injected":true)"));
+  EXPECT_EQ(messages[0].blocks[1], Block(TextBlock{"Paint it\n", {}}));
+}
+
+TEST_F(CodexTest, AnAnswerOfATurnThatNeverEndedIsCut) {
+  const std::string begin = line(9, "event_msg", "{'type':'task_started'}");
+  write(file_of(kThread),
+        {meta(kThread), begin, prompt_line(1, "One"), message_line(2, "assistant", "Half"), begin,
+         prompt_line(3, "Two"), message_line(4, "assistant", "Whole"),
+         line(9, "event_msg", "{'type':'task_complete'}"), begin, prompt_line(5, "Three"),
+         message_line(6, "assistant", "Hal")});
+  open("codex");
+  EXPECT_EQ(transcript(kThread),
+            (Lines{"user: One", "assistant (cut): Half", "user: Two", "assistant: Whole",
+                   "user: Three", "assistant (cut): Hal"}));
+}
+
 }  // namespace
 }  // namespace reprise::test::codex

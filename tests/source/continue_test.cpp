@@ -141,5 +141,41 @@ TEST_F(ContinueTest, TheFolderMayBeAUri) {
   EXPECT_EQ(session("s1").info.working_dir, "/home/a/x y%2");
 }
 
+TEST_F(ContinueTest, ASessionBeganWhenTheListSaysSo) {
+  write("sessions/s1.json",
+        {"{'sessionId':'s1','history':[{'message':{'role':'user','content':'Why?'}}]}"});
+  write("sessions/s2.json",
+        {"{'sessionId':'s2','history':[{'message':{'role':'user','content':'How?'}}]}"});
+  write("sessions/sessions.json", {"[{'sessionId':'s1','dateCreated':'1739118023126'},",
+                                   "{'session_id':'s2','date_created':'1739118024'}]"});
+  open("continue");
+  EXPECT_EQ(format_time(session("s1").info.created_at), "2025-02-09T16:20:23.126Z");
+  EXPECT_EQ(format_time(session("s2").info.created_at), "2025-02-09T16:20:24Z");
+}
+
+// Until the end of 2023, a session was a list of steps.
+TEST_F(ContinueTest, ReadsTheFirstLayout) {
+  const auto step = [](std::string_view members, std::string_view more = "") {
+    return cat("{'step':{", members, "},'depth':0,'active':true", more, "}");
+  };
+  const std::string question =
+      "'name':'User Input','class_name':'UserInputStep','user_input':'Why?','description':'Why?'";
+  write(
+      "sessions/s1.json",
+      {cat("{'session_info':{'session_id':'s1','title':'New Session','date_created':'1700000000',",
+           "'workspace_directory':'/home/a/x'},'history':{'timeline':[", step(question), ",",
+           step("'name':'Answer','class_name':'SimpleChatStep','description':'Wrong'",
+                ",'deleted':true"),
+           ",", step("'name':'Wait','hide':true,'description':'hidden'"), ",",
+           step("'name':'Answer','class_name':'SimpleChatStep','description':'So.'"),
+           "],'current_index':2}}")});
+  open("continue");
+  EXPECT_EQ(transcript("s1"), (Lines{"user: Why?", "assistant: So."}));
+  EXPECT_EQ(session("s1").info.title, "Why?");
+  EXPECT_EQ(session("s1").info.working_dir, "/home/a/x");
+  EXPECT_EQ(format_time(session("s1").info.created_at), "2023-11-14T22:13:20Z");
+  EXPECT_EQ(sessions(true).size(), 2U) << "the answer that another one replaced";
+}
+
 }  // namespace
 }  // namespace reprise::test::continue_history

@@ -45,9 +45,10 @@ TEST_F(CopilotTest, AConversationWithACall) {
          "id: x\nname: \"My name\"\nuser_named: true\n");
   open("copilot");
   EXPECT_EQ(sessions(), Lines{cat(kId, " My name (6)")});
-  EXPECT_EQ(transcript(kId), (Lines{"*system: Rules", "user: Why?",
-                                    "assistant: (thinking) hm | call bash c1 {\"a\":1}",
-                                    "tool: c1 failed: no", "assistant: So.", "*system: It broke"}));
+  EXPECT_EQ(
+      transcript(kId),
+      (Lines{"*system: Rules", "user: Why?", "assistant: (thinking) hm | call bash c1 {\"a\":1}",
+             "tool: c1 failed: no", "assistant (cut): So.", "*system: It broke"}));
   EXPECT_EQ(session(kId).usage.input.value, 10);
   EXPECT_EQ(session(kId).info.working_dir, "/home/a/x");
 }
@@ -355,6 +356,20 @@ TEST_F(CopilotTest, AFileWithTheNameThatCannotBeReadIsDamage) {
     EXPECT_EQ(transcript(id).size(), 1U);
     EXPECT_EQ(damage(id).size(), 1U);
   }
+}
+
+TEST_F(CopilotTest, AnAnswerOfATurnThatNeverEndedIsCut) {
+  write(kFile, {start(), event(1, "user.message", "'content':'One'"),
+                event(2, "assistant.turn_start", "'turnId':'0'"),
+                event(3, "assistant.message", "'content':'Whole'"),
+                event(4, "assistant.turn_end", "'turnId':'0'"),
+                event(5, "assistant.turn_start", "'turnId':'1'"),
+                event(6, "assistant.message", "'content':'Half'"),
+                event(7, "assistant.turn_start", "'turnId':'0'"),
+                event(8, "assistant.message", "'content':'Half, too'")});
+  open("copilot");
+  EXPECT_EQ(transcript(kId), (Lines{"user: One", "assistant: Whole", "assistant (cut): Half",
+                                    "assistant (cut): Half, too"}));
 }
 
 }  // namespace

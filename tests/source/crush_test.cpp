@@ -186,5 +186,20 @@ TEST_F(CrushTest, ItIsRecognised) {
   EXPECT_EQ(must(source_kind_of((location() / ".crush/crush.db").native()))->name, "crush");
 }
 
+TEST_F(CrushTest, AListHasWhatTheSessionsHave) {
+  fill(kSchema);
+  fill(R"(
+INSERT INTO sessions VALUES('s1', NULL, 'Untitled Session', 2, 0, 0, 0, 1767323099, 1767323045, NULL, NULL);
+INSERT INTO messages(id, session_id, role, parts, model, provider, created_at, updated_at) VALUES
+ ('m1', 's1', 'user', '[{"type":"text","data":{"text":"Why?"}}]', '', '', 1767323045, 0),
+ ('m2', 's1', 'assistant', '[{"type":"text","data":{"text":"So."}}]', 'c-1', 'anthropic', 1767323046, 0);
+)");
+  open("crush");
+  const SessionInfo listed = must(source().list({})).sessions.at(0);
+  const SessionInfo found = session("s1").info;
+  EXPECT_EQ(cat(listed.title, listed.provider, listed.model), "Why?anthropicc-1");
+  EXPECT_EQ(cat(found.title, found.provider, found.model), "Why?anthropicc-1");
+}
+
 }  // namespace
 }  // namespace reprise::test::crush_history

@@ -270,5 +270,41 @@ TEST_F(GeminiTest, ReadsOlderCheckpoints) {
   EXPECT_TRUE(damage(id).empty());
 }
 
+TEST_F(GeminiTest, ATornFileHasItsWholeMessages) {
+  const std::string file = "tmp/x/chats/session-2025-10-30T23-49-6a1b2c3d.json";
+  append(file,
+         cat("{\n \"sessionId\": \"", kId, "\",\n \"projectHash\": \"h\",\n \"messages\": [",
+             "{\"id\": \"1\", \"type\": \"user\", \"content\": \"Hi\"},\n",
+             "{\"id\": \"2\", \"type\": \"gemini\", \"content\": \"Ho\"}, {\"id\": \"3\", \"ty"));
+  append(
+      "tmp/x/chats/session-2025-10-30T23-50-6a1b2c3e.json",
+      R"({"sessionId": "b", "projectHash": "h", "lastUpdated": "2025-10-30T23:52:00.000Z", "mess)");
+  open("gemini");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Hi", "assistant: Ho"}));
+  ASSERT_EQ(damage(kId).size(), 1U);
+  EXPECT_TRUE(damage(kId)[0].where.ends_with("6a1b2c3d.json"));
+  EXPECT_EQ(must(source().list({})).damage.size(), 2U);
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "gemini");
+}
+
+TEST_F(GeminiTest, ContentFromFilesIsNotThePersons) {
+  write(
+      kFile,
+      {start(),
+       "{'id':'u1','type':'user','content':[{'text':'Explain @a'},{'text':'\\n--- Content from "
+       "referenced files ---'},{'text':'\\nContent from @a:\\n'},{'text':'words'},{'text':'\\n--- "
+       "End of content ---'},{'text':'please'}]}",
+       message("u2", "user", "Again\\n--- Content from referenced files ---\\nwords")});
+  open("gemini");
+  EXPECT_EQ(session(kId).info.title, "Explain @a");
+  std::string marks;
+  for (const Message& message : must(read_all(source(), must(SessionId::parse(kId))))) {
+    for (const Block& block : message.blocks) {
+      marks += std::get<TextBlock>(block).extra.empty() ? "person " : "program ";
+    }
+  }
+  EXPECT_EQ(marks, "person program program program program person person program ");
+}
+
 }  // namespace
 }  // namespace reprise::test::gemini

@@ -121,9 +121,21 @@ TEST_F(OpencodeTest, ASessionThatNobodyNamedHasTheTitleOfItsQuestion) {
   question("ses_1", "msg_1", "Why?");
   session_row("ses_2", "New session - plans");
   question("ses_2", "msg_2", "How?");
+  session_row("ses_3", "New session - 2026-11-20T10:00:00.000Z (fork #2)");
+  question("ses_3", "msg_3", "Called the Read tool with the following input: {}");
+  part_row("msg_3", "q", "{'type':'text','text':'<file>\\n00001| a'}");
+  part_row("msg_3", "r", "{'type':'text','text':'Mend it'}");
+  answer("ses_3", "msg_4", "Done.");
   open("opencode");
   EXPECT_EQ(session("ses_1").info.title, "Why?");
   EXPECT_EQ(session("ses_2").info.title, "New session - plans");
+  EXPECT_EQ(transcript("ses_3").at(1), "assistant: Done.");
+  Lines listed;
+  for (const SessionInfo& info : must(source().list({})).sessions) {
+    listed.push_back(cat(info.title, "|", info.provider, "|", info.model));
+  }
+  std::ranges::sort(listed);
+  EXPECT_EQ(listed, (Lines{"Mend it|anthropic|c-1", "New session - plans||", "Why?||"}));
   EXPECT_EQ(transcript("ses_1"), Lines{"user: Why?"});
 }
 
@@ -433,6 +445,18 @@ TEST_F(OpencodeTest, FilesRemovedDuringReadingAreStillRead) {
   append("noted", "");
   EXPECT_EQ(texts, (Lines{"1", "2"}));
   EXPECT_EQ(report.damage.size(), 0U);
+}
+
+TEST_F(OpencodeTest, ACostOf0IsACost) {
+  session_row("ses_1", "Talk");
+  question("ses_1", "msg_1", "Why?");
+  message_row("ses_1", "msg_2",
+              "{'role':'assistant','providerID':'local','modelID':'m','time':{'created':1,"
+              "'completed':2},'cost':0,'tokens':{'input':10,'output':5}}");
+  part_row("msg_2", "p", "{'type':'text','text':'So.'}");
+  open("opencode");
+  ASSERT_TRUE(session("ses_1").usage.cost);
+  EXPECT_EQ(session("ses_1").usage.cost->str(), "0");
 }
 
 }  // namespace

@@ -137,5 +137,24 @@ TEST_F(QwenTest, ABarePathIsQwensAndNotClaudes) {
   EXPECT_EQ(must(source_kind_of(location().native()))->name, "qwen");
 }
 
+// As in 2025, with the messages in one object.
+TEST_F(QwenTest, ReadsTheFirstLayout) {
+  const std::string file = "tmp/0f/chats/session-2025-11-07T00-51-7a1b2c3d.json";
+  append(file, cat(R"({"sessionId": ")", kId, R"(", "projectHash": "h",)",
+                   R"("startTime": "2025-11-07T00:51:00.000Z", "messages": [
+  {"id": "1", "type": "user", "content": "Why?"},
+  {"id": "2", "type": "qwen", "content": [{"text": "So."},
+    {"functionCall": {"id": "c", "name": "f", "args": {}}, "name": "x"}], "model": "qwen-x",
+   "tokens": {"input": 9, "output": 6}}]})"));
+  open("qwen");
+  EXPECT_EQ(sessions(), Lines{cat(kId, " Why? (2)")});
+  EXPECT_EQ(transcript(kId), (Lines{"user: Why?", "assistant: So. | call f c {}"}));
+  EXPECT_EQ(metadata(kId), "Why?|qwen|qwen-x||2025-11-07T00:51:00Z|2025-11-07T00:51:00Z");
+  const auto messages = must(read_all(source(), must(SessionId::parse(kId))));
+  EXPECT_TRUE(blocks_to_json(messages.at(1).blocks).contains(R"("qwen":{"name":"x"})"));
+  EXPECT_EQ(must(source_kind_of(location().native()))->name, "qwen");
+  EXPECT_EQ(must(source_kind_of((location() / file).native()))->name, "qwen");
+}
+
 }  // namespace
 }  // namespace reprise::test::qwen

@@ -6,6 +6,7 @@
 #include "source/kinds.h"
 #include "source/topological_order.h"
 #include "source/transcript.h"
+#include "source/words.h"
 
 namespace reprise::source {
 namespace {
@@ -76,7 +77,7 @@ Session session_of(JsonView json) {
       .info = {.id = session_id_of((conversation_id ? conversation_id : id).text()),
                .state = is_true(archived) ? SessionState::archived : SessionState::closed}};
   SessionInfo& info = session.info;
-  info.title = title_of(title.text());
+  info.title = title_by_tool(title.text());
   info.provider = "openai";
   info.model = model.text();
   info.pinned = is_true(starred);

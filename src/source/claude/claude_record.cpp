@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "reprise/message.h"
 #include "source/values.h"
+#include "source/words.h"
 
 namespace reprise::source::claude {
 namespace {
@@ -20,15 +21,20 @@ constexpr std::string_view kSynthetic = "<synthetic>";
 
 // Texts that the program inserts as user messages start with one of these.
 constexpr std::string_view kProgramTexts[] = {
-    "<command-name>",
-    "<command-message>",
-    "<local-command-stdout>",
-    "<local-command-stderr>",
-    "<system-reminder>",
-    "<task-notification>",
-    "<bash-stdout>",
-    "[Request interrupted",
-    "This session is being continued from a previous conversation"};
+    "<command-name>",         "<command-message>",
+    "<local-command-stdout>", "<local-command-stderr>",
+    "<task-notification>",    "<bash-stdout>",
+    "[Request interrupted",   "This session is being continued from a previous conversation"};
+
+bool begins_as_program_text(std::string_view text) {
+  return std::ranges::any_of(kProgramTexts, [begin = trimmed(text)](std::string_view start) {
+    return begin.starts_with(start);
+  });
+}
+
+bool is_program_text(std::string_view text) {
+  return begins_as_program_text(text) || words_of_person(text).empty();
+}
 
 // Parts of a result other than text.
 Block block_beside(JsonView part) {
@@ -165,10 +171,16 @@ bool is_injected_line(const Line& line) {
       std::ranges::none_of(kProgramTexts, may_begin)) {
     return false;
   }
-  const std::string text = first_text(line.content);
-  return std::ranges::any_of(kProgramTexts, [begin = trimmed(text)](std::string_view start) {
-    return begin.starts_with(start);
+  bool has_text = !line.content.text().empty();
+  bool is_persons = has_text && !is_program_text(line.content.text());
+  line.content.each([&](JsonView block) {
+    const std::string type = block["type"].text();
+    const bool is_text = type == "text";
+    has_text = has_text || is_text;
+    is_persons = is_persons || type == "image" || type == "document" ||
+                 (is_text && !is_program_text(block["text"].text()));
   });
+  return has_text && !is_persons;
 }
 
 bool is_result_line(const Line& line) {
@@ -230,6 +242,13 @@ Message message_of(std::span<const Piece> pieces) {
   }
   if (pieces.front().node.is_injected) {
     mark_injected(message);
+  } else if (message.role == role::kUser) {
+    for (Block& block : message.blocks) {
+      auto* const text = std::get_if<TextBlock>(&block);
+      if (text != nullptr && begins_as_program_text(text->text)) {
+        mark_injected(*text);
+      }
+    }
   } else if (message.role == role::kAssistant) {
     message.provider = kProvider;
     message.model = first.model.text();

@@ -10,6 +10,7 @@
 #include "source/claude/claude_record.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
+#include "source/words.h"
 
 namespace reprise::source {
 namespace {
@@ -186,7 +187,7 @@ class ClaudeIndexer final : public Indexer {
       into_.session.info.provider = "anthropic";
     }
     if (line.type == "user" && titles_.first.empty() && !node.is_injected && !node.is_result) {
-      titles_.first = first_text(line.content);
+      titles_.first = first_words(line.content);
     }
   }
 

@@ -5,6 +5,7 @@
 #include "source/export_tool.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
+#include "source/words.h"
 
 namespace reprise::source {
 namespace {
@@ -80,7 +81,7 @@ Session session_of_export(JsonView json) {
   Session session{
       .info = {.id = session_id_of(json["uuid"].text()), .state = SessionState::closed}};
   SessionInfo& info = session.info;
-  info.title = title_of(json["name"].text());
+  info.title = title_by_tool(json["name"].text());
   info.provider = "anthropic";
   info.model = json["model"].text();
   info.created_at = sniffed_time(json["created_at"]).value_or(Time{});

@@ -5,6 +5,7 @@
 #include "source/document_tool.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
+#include "source/words.h"
 
 namespace reprise::source {
 namespace {
@@ -13,19 +14,45 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kCline = "cline";
 constexpr std::string_view kMessagesSuffix = ".messages.json";
-constexpr std::string_view kInputBegin = "<user_input";
-constexpr std::string_view kInputEnd = "</user_input>";
+// The extension for editors has a folder for each task.
+constexpr std::string_view kTaskMessages = "api_conversation_history.json";
+constexpr std::string_view kTaskMetadata = "history_item.json";
+constexpr std::string_view kWrappers[] = {"user_input", "task", "feedback", "answer",
+                                          "user_message"};
+constexpr std::string_view kResumption = "[TASK RESUMPTION]";
 constexpr std::string_view kCutOff = "Your previous response was cut off";
 
 // The user's text without the program's wrapper.
 std::string unwrapped(std::string_view text) {
   const std::string_view inner = trimmed(text);
   const std::size_t open = inner.find('>');
-  if (!inner.starts_with(kInputBegin) || !inner.ends_with(kInputEnd) ||
-      open == std::string_view::npos) {
-    return std::string(text);
+  for (const std::string_view name : kWrappers) {
+    const std::string end = cat("</", name, ">");
+    const bool is_it =
+        inner.starts_with(cat("<", name, ">")) || inner.starts_with(cat("<", name, " "));
+    if (is_it && inner.ends_with(end) && open != std::string_view::npos) {
+      return std::string(trimmed(inner.substr(open + 1, inner.size() - open - 1 - end.size())));
+    }
   }
-  return std::string(trimmed(inner.substr(open + 1, inner.size() - open - 1 - kInputEnd.size())));
+  return std::string(text);
+}
+
+// The extension for editors wrote results as texts: "[read_file for 'a'] Result:", then the result.
+void mark_results(Message& message) {
+  bool is_result = false;
+  for (Block& block : message.blocks) {
+    auto* const text = std::get_if<TextBlock>(&block);
+    if (text == nullptr || message.role != role::kUser) {
+      continue;
+    }
+    const std::string_view begin = trimmed(text->text);
+    const std::string_view line = begin.substr(0, begin.find('\n'));
+    const bool is_head = begin.starts_with('[') && line.contains("] Result:");
+    if (is_head || is_result || begin.starts_with(kResumption)) {
+      mark_injected(*text);
+    }
+    is_result = is_head && line == begin;
+  }
 }
 
 Block image_or_unknown(JsonView block) {
@@ -44,9 +71,10 @@ std::string text_of_results(JsonView content, bool& has_failed, std::vector<Bloc
       attachments.push_back(image_or_unknown(part));
       return;
     }
-    const JsonView result = part["text"] ? part["text"] : part["result"];
-    const std::string piece = result ? text_or_json(result) : text_or_json(part["error"]);
-    text += cat(text.empty() ? "" : "\n", piece);
+    for (const JsonView words : {part["text"] ? part["text"] : part["result"], part["error"]}) {
+      const std::string piece = text_or_json(words);
+      text += cat(text.empty() || piece.empty() ? "" : "\n", piece);
+    }
     has_failed = has_failed || part["success"].raw() == "false";
   });
   return text;
@@ -100,8 +128,11 @@ std::optional<Usage> usage_of_metrics(JsonView metrics) {
   usage.cached = {first("cacheReadTokens", "cacheReads")};
   usage.cache_written = {first("cacheWriteTokens", "cacheWrites")};
   usage.cost = cost_of(metrics["cost"] ? metrics["cost"] : metrics["totalCost"]);
+  if (!has_usage(usage)) {
+    return std::nullopt;
+  }
   usage.price_source = usage.cost ? kCline : "";
-  return usage == Usage{} ? std::nullopt : std::optional(usage);
+  return usage;
 }
 
 std::string model_of(JsonView message) {
@@ -133,6 +164,7 @@ Message message_of_cline(JsonView json) {
   if (message.role == role::kUser && has_only_results(json["content"])) {
     message.role = role::kTool;
   }
+  mark_results(message);
   if (is_injected_cline(json)) {
     mark_injected(message);
   } else if (message.role == role::kAssistant) {
@@ -143,8 +175,15 @@ Message message_of_cline(JsonView json) {
   return message;
 }
 
+bool is_task(const fs::path& file) {
+  return file.filename() == kTaskMessages;
+}
+
 SessionId cline_id(const fs::path& file) {
   std::string name = file.filename().native();
+  if (is_task(file)) {
+    return session_id_of(file.parent_path().filename().native());
+  }
   if (name.ends_with(kMessagesSuffix)) {
     name.resize(name.size() - kMessagesSuffix.size());
   }
@@ -153,6 +192,9 @@ SessionId cline_id(const fs::path& file) {
 
 // The file with the session's metadata.
 std::vector<fs::path> cline_sidecar_files(const fs::path& messages) {
+  if (is_task(messages)) {
+    return {messages.parent_path() / kTaskMetadata};
+  }
   std::string name = messages.native();
   if (!name.ends_with(kMessagesSuffix)) {
     return {};
@@ -173,11 +215,11 @@ Result<> take_meta(const fs::path& messages, Session& session, ReadReport& repor
     return {};
   }
   const JsonView json(text);
-  session.info.title = title_of(json["metadata"]["title"].text());
-  if (session.info.title.empty()) {
-    session.info.title = title_of(unwrapped(json["prompt"].text()));
+  for (const JsonView title : {json["metadata"]["title"], json["prompt"], json["task"]}) {
+    session.info.title =
+        session.info.title.empty() ? title_by_tool(unwrapped(title.text())) : session.info.title;
   }
-  session.info.working_dir = json["cwd"].text();
+  session.info.working_dir = (json["cwd"] ? json["cwd"] : json["workspace"]).text();
   if (const auto usage = usage_of_metrics(json["metadata"]["usage"])) {
     session.usage = *usage;
   }
@@ -204,18 +246,37 @@ void take_message(JsonView message, std::string_view text, OpenSession& open) {
     info.provider = provider_of(message);
   }
   if (info.title.empty() && message["role"].text() == role::kUser && !node.is_injected) {
-    info.title = title_of(unwrapped(first_text(message["content"])));
+    info.title = title_of(unwrapped(first_words(message["content"])));
   }
+}
+
+// The list of a task's messages as an object.
+Result<std::shared_ptr<const std::string>> read_task(const fs::path& file, ReadReport& report) {
+  REPRISE_ASSIGN(const auto list, read_document(file));
+  std::string text = cat(R"({"messages":)", *list, "}");
+  if (!is_json_object(text)) {
+    text = intact_beginning(text);
+    if (JsonView(text)["messages"].raw().size() <= 2) {
+      return fail(Code::corrupt, "not a list of messages");
+    }
+    add_damage(report, {file.native(), std::string(kCutDocument), ""});
+  }
+  return std::make_shared<const std::string>(std::move(text));
 }
 
 Result<std::shared_ptr<OpenSession>> open_cline_file(const fs::path& file) {
   ReadReport report;
-  REPRISE_ASSIGN(const auto text, read_json_document(file, "messages", report));
+  REPRISE_ASSIGN(const auto text, is_task(file) ? read_task(file, report)
+                                                : read_json_document(file, "messages", report));
   const JsonView json(*text);
   REPRISE_ASSIGN(Session session, session_of_file(cline_id(file), file));
+  if (const auto time = sniffed_time(std::string_view(session.info.id.str()));
+      is_task(file) && time) {
+    session.info.created_at = *time;
+  }
   auto open = std::make_shared<OpenSession>(OpenSession{.session = std::move(session)});
   open->report = std::move(report);
-  if (file.native().ends_with(kMessagesSuffix)) {
+  if (!cline_sidecar_files(file).empty()) {
     REPRISE_TRY(take_meta(file, open->session, open->report));
   }
   open->session.system_prompt = json["system_prompt"].text();
@@ -232,20 +293,20 @@ Result<std::shared_ptr<OpenSession>> open_cline_file(const fs::path& file) {
 }
 
 std::vector<fs::path> cline_files(const fs::path& location, ReadReport& report) {
+  const auto is_messages = [](const fs::path& file) {
+    return file.native().ends_with(kMessagesSuffix) || is_task(file);
+  };
   if (!has_folder(location, report)) {
-    return location.native().ends_with(kMessagesSuffix) ? std::vector{location}
-                                                        : std::vector<fs::path>();
+    return is_messages(location) ? std::vector{location} : std::vector<fs::path>();
   }
-  fs::path folder = location;
-  for (const fs::path& below : {location / "data" / "sessions", location / "sessions"}) {
+  std::vector<fs::path> files;
+  for (const fs::path& below : {location / "data" / "sessions", location / "sessions",
+                                location / "data" / "tasks", location / "tasks"}) {
     if (has_folder(below, report)) {
-      folder = below;
-      break;
+      std::ranges::move(files_below(below, 1, is_messages, report), std::back_inserter(files));
     }
   }
-  return files_below(
-      folder, 1, [](const fs::path& file) { return file.native().ends_with(kMessagesSuffix); },
-      report);
+  return files.empty() ? files_below(location, 1, is_messages, report) : files;
 }
 
 constexpr DocumentForm kClineForm = {"cline", cline_files, cline_id, open_cline_file,

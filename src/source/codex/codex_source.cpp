@@ -8,6 +8,7 @@
 #include "source/codex/codex_item.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
+#include "source/words.h"
 #include "store/usage_sum.h"
 
 namespace reprise::source {
@@ -66,6 +67,7 @@ class CodexIndexer final : public Indexer {
   }
 
   void finish() override {
+    end_open_turn();
     if (!has_items_) {
       // Files written by other programs may have only the displayed events.
       for (const auto& [node, bytes_hash] : shown_) {
@@ -156,11 +158,28 @@ class CodexIndexer final : public Indexer {
       name_ = event["thread_name"].text();
     } else if (type == "thread_rolled_back") {
       roll_back(event["num_turns"].count());
-    } else if (last_answer_ &&
-               (type == "turn_aborted" || (is_end(type) && answer_ != 0 && event["error"]))) {
-      into_.tree.node(*last_answer_).detail |= codex::kCutBit;
+    } else if (type == "turn_aborted" || is_end(type)) {
+      if (type == "turn_aborted" || (answer_ != 0 && event["error"])) {
+        cut_last_answer();
+      }
+      is_open_ = false;
     } else if (type == "task_started" || type == "turn_started") {
+      end_open_turn();
+      is_open_ = !into_.parts[part_].is_inherited && !is_copied();
       last_answer_.reset();
+    }
+  }
+
+  void cut_last_answer() {
+    if (last_answer_) {
+      into_.tree.node(*last_answer_).detail |= codex::kCutBit;
+    }
+  }
+
+  // A turn whose process was killed has no end.
+  void end_open_turn() {
+    if (std::exchange(is_open_, false)) {
+      cut_last_answer();
     }
   }
 
@@ -176,7 +195,7 @@ class CodexIndexer final : public Indexer {
     Node node = node_at(record, part_, record.json);
     node.is_message = true;
     if (!is_answer && first_shown_.empty()) {
-      first_shown_ = event["message"].text();
+      first_shown_ = words_of_person(event["message"].text());
     }
     shown_.emplace_back(node, "");
   }
@@ -192,7 +211,7 @@ class CodexIndexer final : public Indexer {
       return;
     }
     turns_.push_back(into_.tree.before(found->node));
-    first_shown_ = first_shown_.empty() && may_be_title() ? text : first_shown_;
+    first_shown_ = first_shown_.empty() && may_be_title() ? words_of_person(text) : first_shown_;
     questions_.erase(found);
   }
 
@@ -232,10 +251,11 @@ class CodexIndexer final : public Indexer {
     }
     if (node_index && is_person && !node.is_injected) {
       const std::string text = codex::person_text(item);
-      first_ = first_.empty() && may_be_title() ? text : first_;
+      first_ = first_.empty() && may_be_title() ? words_of_person(text) : first_;
       if (codex::names_author(item)) {
         turns_.push_back(into_.tree.before(*node_index));
-        first_shown_ = first_shown_.empty() && may_be_title() ? text : first_shown_;
+        first_shown_ =
+            first_shown_.empty() && may_be_title() ? words_of_person(text) : first_shown_;
       } else {
         questions_.push_back({*node_index, text});
       }
@@ -307,6 +327,7 @@ class CodexIndexer final : public Indexer {
   std::optional<Time> copied_until_;
   std::optional<std::int64_t> ordinal_;
   std::int64_t own_from_ = 0;  // the ordinal of a sub-agent's first line of its own
+  bool is_open_ = false;       // whether a turn has begun that has not ended
   bool has_meta_ = false;
   bool has_items_ = false;
   bool has_confirmed_ = false;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <set>
 
 #include "base/file.h"
@@ -8,6 +7,7 @@
 #include "source/document_tool.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
+#include "source/words.h"
 #include "store/usage_sum.h"
 
 namespace reprise::source {
@@ -16,7 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kContinue = "continue";
-constexpr std::string_view kUntitled[] = {"Untitled Session", "New Session"};
+constexpr std::string_view kListOfSessions = "sessions.json";
+// In Node::detail.
+constexpr std::uint32_t kResults = 1;
+constexpr std::uint32_t kStep = 2;
 
 // The path in a "file:" URI; any other text unchanged.
 std::string path_of_uri(std::string_view uri) {
@@ -113,8 +116,11 @@ std::optional<Usage> usage_in(JsonView json) {
   usage.output = {json[names.completion].count()};
   usage.reasoning = {json[names.completion_details][names.reasoning].count()};
   usage.cost = cost_of(json["totalCost"]);
+  if (!has_usage(usage)) {
+    return std::nullopt;
+  }
   usage.price_source = usage.cost ? kContinue : "";
-  return usage == Usage{} ? std::nullopt : std::optional(usage);
+  return usage;
 }
 
 // Sets the session's usage from its messages and from its total, which includes requests that have
@@ -167,6 +173,10 @@ Message message_of_item(JsonView item) {
   return message;
 }
 
+bool is_typed(JsonView step) {
+  return step["class_name"].text() == "UserInputStep" || step["name"].text() == "User Input";
+}
+
 // The calls whose result has a message of its own.
 std::set<std::string> answered_calls(JsonView history) {
   std::set<std::string> calls;
@@ -197,7 +207,7 @@ void take_item(JsonView item, std::string_view text, const std::set<std::string>
   node.usage = note_usage(open.usages, usage_in(message["usage"]));
   open.tree.add(node, item.raw());
   if (has_own_results(item, answered)) {
-    node.detail = 1;
+    node.detail = kResults;
     node.usage = 0;
     open.tree.add(node, item.raw());
   }
@@ -212,8 +222,64 @@ void take_item(JsonView item, std::string_view text, const std::set<std::string>
   }
 }
 
+// A step of the first versions: a question, or what the program did.
+Message message_of_step(JsonView node) {
+  const JsonView step = node["step"];
+  const std::string asked = step["user_input"].text();
+  const bool is_question = is_typed(step);
+  Message message{.role = std::string(is_question ? role::kUser : role::kAssistant)};
+  message.blocks.emplace_back(
+      TextBlock{is_question && !asked.empty() ? asked : step["description"].text(), {}});
+  add_unknown_members(message.extra, kContinue, step, {"description", "user_input"});
+  return message;
+}
+
+// A deleted step is a branch.
+void take_step(JsonView node, std::string_view text, OpenSession& open) {
+  const JsonView step = node["step"];
+  const std::string words = plain_text(message_of_step(node));
+  if (words.empty() || is_true(step["hide"])) {
+    return;
+  }
+  Node at = node_in(text, node);
+  at.detail = kStep;
+  const auto before = open.tree.end();
+  open.tree.add(at, node.raw());
+  if (is_true(node["deleted"])) {
+    open.tree.continue_from(before);
+    return;
+  }
+  open.tree.set_leaf(static_cast<std::uint32_t>(open.tree.nodes().size() - 1));
+  std::string& title = open.session.info.title;
+  if (title.empty() && is_typed(step)) {
+    title = title_of(words);
+  }
+}
+
 SessionId continue_id(const fs::path& file) {
   return session_id_of(file.stem().native());
+}
+
+// The list of sessions, with the time at which each began.
+std::vector<fs::path> continue_list(const fs::path& file) {
+  return {file.parent_path() / kListOfSessions};
+}
+
+Result<> take_beginning(const fs::path& file, std::string_view id, SessionInfo& info,
+                        ReadReport& report) {
+  REPRISE_ASSIGN(const std::string text,
+                 read_sibling(continue_list(file).front(), kDocumentBytesMax, report));
+  const auto list = RawJson::parse(text.empty() ? "[]" : text);
+  JsonView(list ? std::string_view(list->text()) : "[]").each([&](JsonView entry) {
+    const auto [newer_id, older_id, newer, older] =
+        entry.members({"sessionId", "session_id", "dateCreated", "date_created"});
+    const auto time = sniffed_time(newer ? newer : older);
+    if (time && (newer_id ? newer_id : older_id).text() == id) {
+      info.created_at = *time;
+      info.updated_at = std::max(info.updated_at, *time);
+    }
+  });
+  return {};
 }
 
 Result<std::shared_ptr<OpenSession>> open_continue_file(const fs::path& file) {
@@ -224,18 +290,26 @@ Result<std::shared_ptr<OpenSession>> open_continue_file(const fs::path& file) {
   auto open = std::make_shared<OpenSession>(OpenSession{.session = std::move(session)});
   open->report = std::move(report);
   SessionInfo& info = open->session.info;
-  info.title = title_of(json["title"].text());
-  info.title = std::ranges::find(kUntitled, info.title) == std::end(kUntitled) ? info.title : "";
-  info.working_dir = path_of_uri(json["workspaceDirectory"].text());
+  const JsonView old_info = json["session_info"];
+  REPRISE_TRY(take_beginning(file, file.stem().native(), info, open->report));
+  if (const auto time = sniffed_time(old_info["date_created"])) {
+    info.created_at = *time;
+  }
+  info.title = title_by_tool((old_info["title"] ? old_info["title"] : json["title"]).text());
+  const JsonView folder = old_info ? old_info["workspace_directory"] : json["workspaceDirectory"];
+  info.working_dir = path_of_uri(folder.text());
   info.model = json["chatModelTitle"].text();
   add_unknown_members(open->session.extra, kContinue, json, {"history", "title"});
   const std::set<std::string> answered = answered_calls(json["history"]);
   json["history"].each([&](JsonView item) { take_item(item, *text, answered, *open); });
+  json["history"]["timeline"].each([&](JsonView node) { take_step(node, *text, *open); });
   set_usage(*open, usage_in(json["usage"]).value_or(Usage{}));
   open->message = [text](std::span<const Node> nodes) -> Result<Message> {
     const Node& node = nodes.front();
     const JsonView item = json_at(*text, node);
-    return node.detail == 0 ? message_of_item(item) : results_of(item);
+    return node.detail == kStep      ? message_of_step(item)
+           : node.detail == kResults ? results_of(item)
+                                     : message_of_item(item);
   };
   return open;
 }
@@ -248,13 +322,13 @@ std::vector<fs::path> continue_files(const fs::path& location, ReadReport& repor
   return files_below(
       has_sessions ? location / "sessions" : location, 0,
       [](const fs::path& file) {
-        return file.extension() == ".json" && file.filename() != "sessions.json";
+        return file.extension() == ".json" && file.filename() != kListOfSessions;
       },
       report);
 }
 
-constexpr DocumentForm kContinueForm = {"continue", continue_files, continue_id,
-                                        open_continue_file};
+constexpr DocumentForm kContinueForm = {"continue", continue_files, continue_id, open_continue_file,
+                                        continue_list};
 
 }  // namespace
 

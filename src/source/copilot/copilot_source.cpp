@@ -47,6 +47,8 @@ Usage copilot_usage(JsonView counts) {
   return usage;
 }
 
+constexpr std::uint32_t kCut = 1;  // in Node::detail: an answer of a turn that never ended
+
 constexpr std::string_view kCompaction = "session.compaction_complete";
 
 bool is_message_event(std::string_view type, JsonView data) {
@@ -171,7 +173,7 @@ class CopilotIndexer final : public Indexer {
 
   void finish() override {
     complete(main_);
-    for (const auto& [name, agent] : agents_) {
+    for (auto& [name, agent] : agents_) {
       complete(agent);
     }
   }
@@ -200,7 +202,18 @@ class CopilotIndexer final : public Indexer {
     std::optional<std::uint32_t> last_answer = {};  // has no usage yet
     std::string last_call = {};                     // its request
     std::string first = {};
+    std::optional<std::uint32_t> turn_answer = {};  // the last one of a turn that has not ended
+    int turns = 0;
+    int ended_turns = 0;
   };
+
+  // The first versions may have recorded no ends.
+  static void end_turn(Speaker& speaker) {
+    if (speaker.turn_answer && (speaker.ended_turns > 0 || speaker.turns == 1)) {
+      speaker.into.tree.node(*speaker.turn_answer).detail = kCut;
+    }
+    speaker.turn_answer.reset();
+  }
 
   static void add(const Event& event, Node node, Speaker& speaker) {
     Transcript& into = speaker.into;
@@ -219,7 +232,14 @@ class CopilotIndexer final : public Indexer {
       return;
     }
     speaker.last_message = node.is_message ? *index : speaker.last_message;
-    if (event.kind == "assistant.message") {
+    if (event.kind == "assistant.turn_start") {
+      end_turn(speaker);
+      ++speaker.turns;
+    } else if (event.kind == "assistant.turn_end") {
+      ++speaker.ended_turns;
+      speaker.turn_answer.reset();
+    } else if (event.kind == "assistant.message") {
+      speaker.turn_answer = speaker.turns > 0 ? index : std::nullopt;
       add_answer(*index, event.data["apiCallId"].text(), speaker);
     } else if (event.kind == "session.usage_record") {
       add_usage(event, speaker);
@@ -285,7 +305,8 @@ class CopilotIndexer final : public Indexer {
     }
   }
 
-  static void complete(const Speaker& speaker) {
+  static void complete(Speaker& speaker) {
+    end_turn(speaker);
     for (const Request& request : speaker.requests) {
       speaker.into.other_usages.emplace(request.after, request.usage);
     }
@@ -423,6 +444,7 @@ class Copilot final : public JsonlTool {
     Message message{.created_at = time_of(piece.json["timestamp"]).value_or(Time{})};
     for (const Piece& part : pieces) {
       add_event(type, part.json["data"], message);
+      message.state = part.node.detail == kCut ? MessageState::incomplete : message.state;
       REPRISE_TRY(add_attachments(transcript, part.json["data"]["attachments"], message));
       if (part.node.usage != 0) {
         message.usage = transcript.usages[part.node.usage - 1];

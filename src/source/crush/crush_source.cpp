@@ -11,6 +11,7 @@
 #include "source/tool_source.h"
 #include "source/transcript.h"
 #include "source/values.h"
+#include "source/words.h"
 
 namespace reprise::source::crush {
 namespace {
@@ -156,7 +157,7 @@ struct Project {
 Session crush_session(const Row& row, const Project& project) {
   Session session{.info = {.id = session_id_of(row.text("id")), .state = SessionState::closed}};
   SessionInfo& info = session.info;
-  info.title = title_of(row.text("title"));
+  info.title = title_by_tool(row.text("title"));
   info.working_dir = project.folder;
   info.created_at = time_column(row, "created_at");
   info.updated_at = time_column(row, "updated_at");
@@ -218,6 +219,18 @@ Result<Message> crush_message(Database& database, std::int64_t key) {
   return message;
 }
 
+// Who answered, and the title if the session has none.
+void note_spoken(const Row& row, const std::string& parts, SessionInfo& info) {
+  if (row.text("role") == role::kAssistant && !row.text("model").empty()) {
+    info.model = row.text("model");
+    info.provider = row.text("provider");
+  }
+  if (info.title.empty() && !crush::is_injected_message(row.text("role"), JsonView(parts),
+                                                        row.integer("is_summary_message") != 0)) {
+    info.title = title_of(crush::question_of(row.text("role"), JsonView(parts)));
+  }
+}
+
 void add_row(const Row& row, OpenSession& open) {
   const std::string parts = json_column(row, "parts");
   if (parts == "null") {
@@ -229,14 +242,7 @@ void add_row(const Row& row, OpenSession& open) {
   node.is_injected = crush::is_injected_message(row.text("role"), JsonView(parts),
                                                 row.integer("is_summary_message") != 0);
   open.tree.add(node, parts);
-  SessionInfo& info = open.session.info;
-  if (row.text("role") == role::kAssistant && !row.text("model").empty()) {
-    info.model = row.text("model");
-    info.provider = row.text("provider");
-  }
-  if (info.title.empty() && !node.is_injected) {
-    info.title = title_of(crush::question_of(row.text("role"), JsonView(parts)));
-  }
+  note_spoken(row, parts, open.session.info);
 }
 
 Project project_of(const fs::path& database) {
@@ -312,10 +318,17 @@ class CrushTool final : public Tool {
       }
       std::map<std::string, std::int64_t> counts =
           count_rows(*(*database), "messages", "session_id", report);
+      const std::map<std::string, SessionInfo> known = spoken_in(*(*database), report);
       for_each_row(
           (*database)->select("sessions", kCrushSession, ""), "sessions", report, [&](Row& row) {
             SessionInfo info = crush_session(row, project).info;
             info.head = Seq{counts[row.text("id")]};
+            if (const auto spoken = known.find(row.text("id")); spoken != known.end()) {
+              const SessionInfo& found = spoken->second;
+              info.provider = found.provider;
+              info.model = found.model;
+              info.title = info.title.empty() ? found.title : info.title;
+            }
             // Sessions that only generate titles are internal.
             if (!row.text("id").starts_with(kTitlePrefix) && ids.insert(info.id).second) {
               sessions.push_back({std::move(info), !row.text("parent_session_id").empty()});
@@ -350,6 +363,23 @@ class CrushTool final : public Tool {
   }
 
  private:
+  // What messages add to each session's row: who answered, and the first question.
+  static std::map<std::string, SessionInfo> spoken_in(Database& database, ReadReport& report) {
+    std::map<std::string, SessionInfo> known;
+    for_each_row(
+        database.select("messages",
+                        {"session_id", "role", "parts", "model", "provider", "is_summary_message"},
+                        database.has_column("messages", "created_at") ? "ORDER BY created_at, rowid"
+                                                                      : "ORDER BY rowid"),
+        "messages", report, [&](const Row& row) {
+          const std::string id = row.text("session_id");
+          SessionInfo& info =
+              known.try_emplace(id, SessionInfo{.id = session_id_of(id)}).first->second;
+          note_spoken(row, json_column(row, "parts"), info);
+        });
+    return known;
+  }
+
   static std::shared_ptr<const OpenSession> open_in(const Project& project,
                                                     const std::shared_ptr<Database>& database,
                                                     const SessionId& id) {

@@ -16,6 +16,7 @@
 #include "source/gemini/gemini.h"
 #include "source/records.h"
 #include "source/tree.h"
+#include "source/words.h"
 
 namespace reprise::source::gemini {
 namespace {
@@ -144,7 +145,8 @@ class GeminiIndexer final : public Indexer {
       return add_results(node, message.raw(), results);
     }
     if (type == "user" && !node.is_injected && first_.empty()) {
-      first_ = text_of(message["displayContent"] ? message["displayContent"] : content_of(message));
+      first_ = words_of_person(
+          text_of(message["displayContent"] ? message["displayContent"] : content_of(message)));
     }
     note_answer(message, type, node);
     // A repeated message is an update: it now has its calls or its usage, or its text is in parts,

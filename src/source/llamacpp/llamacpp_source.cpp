@@ -7,6 +7,7 @@
 #include "source/kinds.h"
 #include "source/topological_order.h"
 #include "source/transcript.h"
+#include "source/words.h"
 
 namespace reprise::source {
 namespace {
@@ -105,7 +106,7 @@ Message message_of_llama(JsonView json) {
 Session session_of_llama(JsonView conversation) {
   Session session{
       .info = {.id = session_id_of(conversation["id"].text()), .state = SessionState::closed}};
-  session.info.title = title_of(conversation["name"].text());
+  session.info.title = title_by_tool(conversation["name"].text());
   session.info.provider = kLlamaName;
   session.info.pinned = is_true(conversation["pinned"]);
   session.info.updated_at = sniffed_time(conversation["lastModified"]).value_or(Time{});

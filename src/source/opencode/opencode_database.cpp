@@ -5,6 +5,7 @@
 #include "source/database_copy.h"
 #include "source/opencode/opencode_storage.h"
 #include "source/transcript.h"
+#include "source/words.h"
 
 namespace reprise::source::opencode {
 namespace {
@@ -71,6 +72,7 @@ class DatabaseStorage final : public Storage {
                    SessionInfo& info = sessions.back().session.info;
                    info.head = Seq{counts[sessions.back().id]};
                    info.is_head_known = false;
+                   note_last_answer(*database, sessions.back().id, info);
                  });
     return sessions;
   }
@@ -128,12 +130,29 @@ class DatabaseStorage final : public Storage {
   std::string state() override { return copy_.state(); }
 
  private:
+  // Older versions name the model only in the messages.
+  static void note_last_answer(Database& database, std::string_view id, SessionInfo& info) {
+    if (!info.model.empty()) {
+      return;
+    }
+    ReadReport ignored;  // damage is reported when they are read
+    for_each_row(database.select("message", {"data"},
+                                 database.has_column("message", "time_created")
+                                     ? "WHERE session_id = ? ORDER BY time_created, id"
+                                     : "WHERE session_id = ? ORDER BY id",
+                                 id),
+                 "message", ignored, [&](sqlite::Statement& row) {
+                   const std::string json = json_column(row, "data");
+                   note_answer(JsonView(json), info);
+                 });
+  }
+
   static StoredSession session_of_row(const sqlite::Statement& row) {
     StoredSession stored{
         Session{.info = {.id = session_id_of(row.text("id")), .state = SessionState::closed}},
         row.text("id"), !row.text("parent_id").empty()};
     SessionInfo& info = stored.session.info;
-    info.title = title_of_session(row.text("title"));
+    info.title = title_by_tool(row.text("title"));
     info.working_dir = row.text("directory");
     info.created_at = time_column(row, "time_created");
     info.updated_at = time_column(row, "time_updated");

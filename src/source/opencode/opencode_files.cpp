@@ -1,4 +1,7 @@
 
+#include <algorithm>
+#include <span>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "source/document_tool.h"
@@ -76,8 +79,10 @@ class FolderStorage final : public Storage {
         const std::string id = file.stem().native();
         sessions.push_back(stored_session(JsonView(*text), id));
         const std::vector<fs::path> messages = json_files(folder_ / "message" / id, report);
-        sessions.back().session.info.head = Seq{static_cast<std::int64_t>(messages.size())};
-        sessions.back().session.info.is_head_known = false;
+        SessionInfo& info = sessions.back().session.info;
+        info.head = Seq{static_cast<std::int64_t>(messages.size())};
+        info.is_head_known = false;
+        note_last_answer(messages, info);
       }
     }
     return sessions;
@@ -147,6 +152,18 @@ class FolderStorage final : public Storage {
   std::string state() override { return cat(reuse_.is_over() ? ++reads_ : reads_); }
 
  private:
+  // The model is only in the messages.
+  static void note_last_answer(std::span<const fs::path> messages, SessionInfo& info) {
+    constexpr std::size_t kTriedMax = 8;
+    ReadReport ignored;  // damage is reported when they are read
+    for (std::size_t i = 0; i < std::min(messages.size(), kTriedMax); ++i) {
+      const auto text = read_object(messages[messages.size() - 1 - i], ignored);
+      if (text && *text && note_answer(JsonView(**text), info)) {
+        return;
+      }
+    }
+  }
+
   // Of a list, which reports all that it lacks.
   static std::optional<std::string> read_or_report(const fs::path& file, ReadReport& report) {
     auto text = read_object(file, report);
@@ -196,7 +213,10 @@ class ExportStorage final : public Storage {
       const auto [info, messages] = JsonView(*text).members({"info", "messages"});
       sessions.push_back(stored_session(info, info["id"].text()));
       std::int64_t count = 0;
-      messages.each([&](JsonView) { ++count; });
+      messages.each([&](JsonView message) {
+        note_answer(message["info"], sessions.back().session.info);
+        ++count;
+      });
       sessions.back().session.info.head = Seq{count};
       sessions.back().session.info.is_head_known = false;
     }

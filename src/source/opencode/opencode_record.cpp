@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "source/transcript.h"
+#include "source/words.h"
 
 namespace reprise::source::opencode {
 namespace {
@@ -196,7 +197,7 @@ std::optional<Usage> usage_of(const RawMessage& message) {
   usage.reasoning = {tokens["reasoning"].count()};
   usage.output = TokenCount{tokens["output"].count()} + usage.reasoning;
   usage.cost = cost_of(json["cost"]);
-  if (usage == Usage{}) {
+  if (!has_usage(usage)) {
     return std::nullopt;
   }
   usage.price_source = usage.cost ? kOpencode : "";
@@ -205,15 +206,14 @@ std::optional<Usage> usage_of(const RawMessage& message) {
 }
 
 std::string question_of(const RawMessage& message) {
-  if (JsonView(message.json)["role"].text() == role::kUser) {
-    for (const RawPart& part : message.parts) {
-      const JsonView fields(part.json);
-      if (fields["type"].text() == "text" && !is_true(fields["synthetic"])) {
-        return fields["text"].text();
-      }
+  Message question{.role = JsonView(message.json)["role"].text()};
+  for (const RawPart& part : message.parts) {
+    const JsonView fields(part.json);
+    if (fields["type"].text() == "text" && !is_true(fields["synthetic"])) {
+      question.blocks.emplace_back(TextBlock{fields["text"].text(), {}});
     }
   }
-  return "";
+  return question.role == role::kUser ? first_words(std::move(question)) : "";
 }
 
 Message message_of(const RawMessage& raw, std::size_t number) {
@@ -253,18 +253,9 @@ Message message_of(const RawMessage& raw, std::size_t number) {
   return message;
 }
 
-std::string title_of_session(std::string_view stored) {
-  for (const std::string_view prefix : {"New session - ", "Child session - "}) {
-    if (stored.starts_with(prefix) && parse_time(stored.substr(prefix.size()))) {
-      return "";
-    }
-  }
-  return title_of(stored);
-}
-
 Session session_of(JsonView info, const std::string& id) {
   Session session{.info = {.id = session_id_of(id), .state = SessionState::closed}};
-  session.info.title = title_of_session(info["title"].text());
+  session.info.title = title_by_tool(info["title"].text());
   session.info.working_dir = info["directory"].text();
   const JsonView time = info["time"];
   session.info.created_at = sniffed_time(time["created"]).value_or(Time{});
@@ -275,6 +266,15 @@ Session session_of(JsonView info, const std::string& id) {
   note_parent(session, info["parentID"].text());
   add_extra(session.extra, kOpencode, raw_of(info));
   return session;
+}
+
+bool note_answer(JsonView message, SessionInfo& info) {
+  if (message["role"].text() != role::kAssistant || message["modelID"].text().empty()) {
+    return false;
+  }
+  info.provider = message["providerID"].text();
+  info.model = message["modelID"].text();
+  return true;
 }
 
 void add_message(OpenSession& open, const RawMessage& message, std::int64_t key) {
@@ -294,8 +294,7 @@ void add_message(OpenSession& open, const RawMessage& message, std::int64_t key)
     return;
   }
   if (json["role"].text() == role::kAssistant) {
-    info.provider = json["providerID"].text();
-    info.model = json["modelID"].text();
+    note_answer(json, info);
   } else if (info.title.empty() && !is_injected) {
     info.title = title_of(question_of(message));
   }

@@ -41,11 +41,11 @@ std::string question_of(const RawMessage& message);
 // The message for segment `number`.
 Message message_of(const RawMessage& raw, std::size_t number);
 
-// The title; "" for what the tool writes until it has one: "New session - " or "Child session - ",
-// and the time.
-std::string title_of_session(std::string_view stored);
 // A session from its JSON in files, `info`.
 Session session_of(JsonView info, const std::string& id);
+
+// Sets who answers, if it is an answer. Returns whether it is.
+bool note_answer(JsonView message, SessionInfo& info);
 
 // Adds the message's segments to the tree. `key` finds the message again (Node::at).
 void add_message(OpenSession& open, const RawMessage& message, std::int64_t key);

@@ -40,6 +40,7 @@ class OpencodeTool final : public Tool {
       for (const StoredSession& stored : *sessions) {
         if (ids.insert(stored.session.info.id).second) {
           listed.push_back({stored.session.info, stored.is_child});
+          complete(listed.back().info, *storage, stored);
         }
       }
     }
@@ -69,6 +70,16 @@ class OpencodeTool final : public Tool {
   }
 
  private:
+  // The first question is the title of a session that the tool has given none.
+  static void complete(SessionInfo& info, Storage& storage, const StoredSession& stored) {
+    if (!info.title.empty()) {
+      return;
+    }
+    if (const auto open = open_stored(storage, stored)) {  // reading it reports the error
+      info.title = (*open)->session.info.title;
+    }
+  }
+
   static Result<std::shared_ptr<const OpenSession>> open_stored(Storage& storage,
                                                                 const StoredSession& stored) {
     auto open = std::make_shared<OpenSession>(

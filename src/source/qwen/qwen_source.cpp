@@ -7,6 +7,7 @@
 #include "source/gemini/gemini.h"
 #include "source/kinds.h"
 #include "source/transcript.h"
+#include "source/words.h"
 
 namespace reprise::source {
 namespace {
@@ -94,7 +95,8 @@ class QwenIndexer final : public Indexer {
     }
     if (kind == "user" && node.is_message && !node.is_injected && first_.empty()) {
       const JsonView typed = record.json["systemPayload"]["displayText"];
-      first_ = typed.text().empty() ? gemini::text_of(message["parts"]) : typed.text();
+      first_ =
+          words_of_person(typed.text().empty() ? gemini::text_of(message["parts"]) : typed.text());
     }
     if (kind == "assistant") {
       if (std::string model = record.json["model"].text(); !model.empty()) {

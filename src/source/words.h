@@ -1,0 +1,22 @@
+#pragma once
+
+// Who wrote a part of a message: programs add texts of their own to what a person typed.
+
+#include "base/json_view.h"   // IWYU pragma: export
+#include "reprise/message.h"  // IWYU pragma: export
+
+namespace reprise::source {
+
+// What a person wrote of a text in a person's message; "" if a program wrote all of it.
+std::string words_of_person(std::string_view text);
+// The first such words of content, which is a text or a list of blocks.
+std::string first_words(JsonView content);
+// Those of a question whose texts have no extra fields.
+std::string first_words(Message question);
+// Marks what programs wrote in a person's message, and divides a text that has both.
+void mark_program_texts(Message& message);
+
+// A title that the tool stored: "" for what it writes until there is one.
+std::string title_by_tool(std::string_view stored);
+
+}  // namespace reprise::source
