@@ -91,9 +91,10 @@ bool RequestLadder::change_form(const Refusal& refusal, const SentParts& sent) {
   if (forms_ == kFormsMax) {
     return false;
   }
+  take_back(refusal);
   last_ = {};
   const auto is_new = [&](const LadderStep& step) {
-    return !(form_.*step.form) && step.applies(sent, refusal);
+    return !(form_.*step.form) && !(useless_.*step.form) && step.applies(sent, refusal);
   };
   int number = 0;
   for (const LadderStep& step : kLadderSteps) {
@@ -112,6 +113,16 @@ bool RequestLadder::change_form(const Refusal& refusal, const SentParts& sent) {
   const bool has_changed = number > 0 || forget();
   forms_ += has_changed ? 1 : 0;
   return has_changed;
+}
+
+// What was filled in because of the last refusal is sent no more if this one is the same.
+void RequestLadder::take_back(const Refusal& refusal) {
+  for (const LadderStep& step : kLadderSteps) {
+    if (step.is_hinted_only && last_.*step.form && refusal.hint.*step.form) {
+      form_.*step.form = false;
+      useless_.*step.form = true;
+    }
+  }
 }
 
 // The last step: what other sessions have learned may no longer be accepted.
@@ -205,6 +216,7 @@ std::string RequestLadder::take_line() {
   const auto first = std::exchange(first_, std::nullopt);
   begun_ = form_;
   last_ = {};
+  useless_ = {};
   limit_ = {};
   if (std::exchange(has_forgotten_, false)) {
     known_ = {};

@@ -72,14 +72,16 @@ class RequestLadder {
 
  private:
   void apply(bool RequestForm::* step, const SentParts& sent);
+  void take_back(const Refusal& refusal);
   bool forget();
   void learn_limit(const Refusal& refusal, const RequestSize& size, TokenCount known);
 
   RequestForm begun_;
   RequestForm known_;
   RequestForm form_;
-  RequestForm last_;  // what the last step changed
-  TokenCount limit_;  // as refusals tell; 0: they do not
+  RequestForm last_;     // what the last step changed
+  RequestForm useless_;  // what did not help
+  TokenCount limit_;     // as refusals tell; 0: they do not
   bool has_forgotten_ = false;
   std::string history_;
   std::optional<Error> first_;

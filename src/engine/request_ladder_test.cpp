@@ -88,6 +88,29 @@ TEST_F(RefusedRequest, TheWordsOfARefusalChooseTheStep) {
             "turn was stopped here, before an answer) | user: c");
 }
 
+// What a misread hint fills in is not sent again.
+TEST_F(RefusedRequest, WhatWasFilledInAndDidNotHelpIsTakenBack) {
+  record({user("a"), assistant({ThinkingBlock{"hm", "sig", {}}, call_of("call-1")}),
+          results({result_of("call-1")}), assistant("b")});
+  provider_.add().refuses({.hint = {.fills_reasoning = true}}, "no such member");
+  provider_.add().refuses({.hint = {.fills_reasoning = true}}, "no such member");
+  provider_.add().text("d").ended();
+  ASSERT_TRUE(ask("c"));
+  ASSERT_EQ(provider_.seen.size(), 3U);
+  EXPECT_TRUE(provider_.seen.at(1).form.fills_reasoning);
+  EXPECT_EQ(provider_.seen.at(2).form, RequestForm{.omits_opaque = true});
+}
+
+TEST_F(RefusedRequest, AFilledInPartStaysIfAnotherRefusalFollows) {
+  record({user("a"), assistant({ThinkingBlock{"hm", "sig", {}}, call_of("call-1")}),
+          results({result_of("call-1")}), assistant("b")});
+  provider_.add().refuses({.hint = {.fills_reasoning = true}}, "reasoning is missing");
+  provider_.add().refuses({.hint = {.strict_ids = true}}, "the id is too long");
+  provider_.add().text("d").ended();
+  ASSERT_TRUE(ask("c"));
+  EXPECT_EQ(provider_.seen.at(2).form, (RequestForm{.strict_ids = true, .fills_reasoning = true}));
+}
+
 TEST_F(RefusedRequest, WhenNothingHelpsTheFirstRefusalIsShownAndNothingChanged) {
   record({user("a"), assistant({ThinkingBlock{"hm", "sig", {}}, text_of("b")})});
   provider_.add().refuses({}, "the first");

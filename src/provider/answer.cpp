@@ -65,7 +65,10 @@ Result<> Answer::receive_events(std::string_view bytes) {
 }
 
 Result<> Answer::receive_event(std::string_view name, std::string_view data) {
-  REPRISE_TRY(reader_.event(name, data));
+  if (auto read = reader_.event(name, data); !read) {
+    fault_ = data;
+    return read;
+  }
   if (size() > bytes_max_) {
     return answer_too_large(bytes_max_);
   }

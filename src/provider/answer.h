@@ -26,6 +26,8 @@ class Answer final : public http::Receiver {
   const http::ResponseHead& response() const { return head_; }
   bool refused() const { return head_.status < 200 || head_.status > 299; }
   const std::string& body() const { return body_; }  // of a refusal
+  // What the reader took for an error: an event's data, or the whole answer.
+  const std::string& fault() const { return form_ == Form::json ? body_ : fault_; }
 
  private:
   enum class Form : std::uint8_t { unknown, events, json };
@@ -44,6 +46,7 @@ class Answer final : public http::Receiver {
   http::ResponseHead head_;
   Form form_ = Form::unknown;
   std::string body_;
+  std::string fault_;
   SseParser events_;
   bool any_event_ = false;
   Result<> outcome_;

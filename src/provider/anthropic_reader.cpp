@@ -53,7 +53,9 @@ class AnthropicReader final : public ReplyReader {
     const JsonView json(data);
     REPRISE_ASSIGN(const std::string type, type_of_event(name, data));
     if (type == "message_start") {
-      if (std::exchange(started_, true)) {
+      // Some gateways send it twice.
+      const bool is_same = json["message"]["id"].text() == out_.response_id() && !has_blocks_;
+      if (std::exchange(started_, true) && !is_same) {
         return second_answer();
       }
       begin(json["message"]);
@@ -103,6 +105,8 @@ class AnthropicReader final : public ReplyReader {
     }
     usage_.request_id = request_id_of(out_.response_id(), request_id);
     usage_.input.value = uncached_ + usage_.cached.value + usage_.cache_written.value;
+    usage_.input += compaction_.input;
+    usage_.output += compaction_.output;
     out_.usage(usage_);
     // A whole answer without a reason is complete: the protocol's end has arrived.
     const std::string_view good = out_.is_whole() ? "end_turn" : "";
@@ -131,9 +135,25 @@ class AnthropicReader final : public ReplyReader {
     read("output_tokens", usage_.output.value);
     read("cache_read_input_tokens", usage_.cached.value);
     read("cache_creation_input_tokens", usage_.cache_written.value);
+    if (const JsonView iterations = usage["iterations"]; iterations) {
+      compaction_ = {};
+      iterations.each([this](JsonView iteration) { read_iteration(iteration); });
+    }
     if (const JsonView details = usage["output_tokens_details"]; details) {
       usage_.reasoning.value = token_count(details["thinking_tokens"]);
     }
+  }
+
+  // The other counts do not have what a compaction of the history took.
+  void read_iteration(JsonView iteration) {
+    if (iteration["type"].text() != "compaction") {
+      return;
+    }
+    for (const std::string_view name :
+         {"input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"}) {
+      compaction_.input.value += token_count(iteration[name]);
+    }
+    compaction_.output.value += token_count(iteration["output_tokens"]);
   }
 
   void read_stop_reason(JsonView reason) {
@@ -146,6 +166,7 @@ class AnthropicReader final : public ReplyReader {
   // The block of a whole response contains its content; in a stream it is still empty.
   Result<> begin_block(std::int64_t index, JsonView block) {
     const std::string type = block["type"].text();
+    has_blocks_ = true;
     if (type == "text") {
       kind_ = Kind::text;
       out_.text(block["text"].raw());
@@ -278,10 +299,12 @@ class AnthropicReader final : public ReplyReader {
   std::int64_t raw_members_bytes_ = 0;
   std::string citations_;  // of all texts
   Usage usage_;
+  Usage compaction_;
   std::int64_t uncached_ = 0;  // input tokens not from the cache
   std::string stop_reason_;
   std::set<std::int64_t> calls_;  // indexes of tool calls
   bool started_ = false;
+  bool has_blocks_ = false;
   bool stopped_ = false;
   bool done_ = false;
 };

@@ -68,6 +68,9 @@ Usage usage_of(JsonView json) {
   if (usage.cached.value == 0) {
     usage.cached.value = token_count(json["prompt_cache_hit_tokens"]);  // DeepSeek
   }
+  if (usage.cached.value == 0) {
+    usage.cached.value = token_count(json["cached_tokens"]);  // Kimi
+  }
   read_cost(json, usage);
   return usage;
 }
@@ -195,12 +198,14 @@ class Members {
   std::int64_t bytes_ = 0;
 };
 
-// What is read of a message and of a call; anything else is kept for the server that sent it.
+// What is read of a message and of a call, or belongs to its chunk ("index" at Mistral and Google,
+// "channel" at Groq); anything else is kept for the server that sent it.
 constexpr std::string_view kMessageMembers[] = {
     "role",          "content",     "refusal",         "tool_calls",
     "function_call", "annotations", kReasoningContent, kReasoning,
     "name",          "prefix",      "tool_call_id",    kReasoningDetails,
-    "audio",         "images",      "parsed",          "provider_specific_fields"};
+    "audio",         "images",      "parsed",          "provider_specific_fields",
+    "index",         "channel"};
 constexpr std::string_view kCallMembers[] = {"index", "id", "type", "function"};
 
 class ChatReader final : public ReplyReader {
@@ -395,7 +400,8 @@ class ChatReader final : public ReplyReader {
     }
   }
 
-  // Calls have an index; some servers send none, or always 0 with distinct ids.
+  // Calls have an index; some servers send none, or always 0 with distinct ids. Google begins a
+  // call with another index than that of its arguments.
   std::int64_t key_of(JsonView call) {
     const std::int64_t index = call["index"].count();
     const std::string id = call["id"].text();
@@ -406,9 +412,14 @@ class ChatReader final : public ReplyReader {
     const bool is_unnumbered = id.empty() && !call["index"] && !name.empty() &&
                                existing != calls_.end() && existing->second.is_named;
     if (existing == calls_.end() || is_other || is_unnumbered) {
-      calls_.insert_or_assign(index, Call{next_key_++});
+      const auto begun = std::ranges::find_if(calls_, [&](const auto& other) {
+        const auto& [at, begun_call] = other;
+        return at != index && !id.empty() && begun_call.id == id && begun_call.is_empty;
+      });
+      calls_.insert_or_assign(index, begun == calls_.end() ? Call{next_key_++} : begun->second);
     }
     Call& known = calls_.at(index);
+    known.is_empty = known.is_empty && !has_value(call["function"]["arguments"]);
     known.is_named = known.is_named || !name.empty();
     if (known.id.empty()) {
       known.id = id;
@@ -421,6 +432,7 @@ class ChatReader final : public ReplyReader {
     std::int64_t key;
     std::string id = {};
     bool is_named = false;
+    bool is_empty = true;  // no arguments have come
   };
 
   ReplyWriter& out_;

@@ -81,6 +81,35 @@ std::string event_of(std::string_view json) {
   return cat("data: ", json, "\n\n");
 }
 
+TEST(HttpProvider, AReasonThatTheSettingsNameIsAGoodEnd) {
+  struct Ending {
+    std::unique_ptr<Codec> (*codec)();
+    std::string body;
+  };
+  const Ending endings[] = {
+      {[] { return chat_codec(); },
+       event_of(R"({"choices":[{"delta":{"content":"a"},"finish_reason":"fin"}]})")},
+      {[] { return make_openai_responses("http://model.test/v1"); },
+       event_of(R"({"type":"response.incomplete","response":{"id":"r","status":"incomplete",)"
+                R"("output":[{"type":"message","content":[{"text":"a"}]}],)"
+                R"("incomplete_details":{"reason":"fin"}}})")},
+      {[] { return make_anthropic(); },
+       event_of(R"({"type":"message_start","message":{"id":"a","model":"m","content":[]}})") +
+           event_of(R"({"type":"content_block_start","index":0,)"
+                    R"("content_block":{"type":"text","text":"a"}})") +
+           event_of(R"({"type":"message_delta","delta":{"stop_reason":"fin"}})") +
+           event_of(R"({"type":"message_stop"})")},
+  };
+  for (const Ending& ending : endings) {
+    ProviderFixture unknown(ending.codec(), {{.body = ending.body}});
+    ASSERT_TRUE(unknown.ask());
+    EXPECT_EQ(unknown.lines().back(), "ended 4 fin");
+    ProviderFixture named(ending.codec(), {{.body = ending.body}}, {.good_ends = {"done", "fin"}});
+    ASSERT_TRUE(named.ask());
+    EXPECT_EQ(named.lines().back(), "ended 0");
+  }
+}
+
 // What a reader holds until a block ends counts, too, even if text arrives in between.
 TEST(HttpProvider, LimitsWhatIsHeldUntilABlockEnds) {
   struct Flood {

@@ -308,7 +308,10 @@ class HttpProvider final : public Provider {
     auto& [out, reader, answer, was_streamed] = attempt;
     const http::ResponseHead& head = answer.response();
     if (head.status != 0 && answer.refused() && (done || done.error().code == Code::io)) {
-      const auto pause = retry_after(head.headers, dependencies_.clock.now());
+      auto pause = retry_after(head.headers, dependencies_.clock.now());
+      if (!pause) {
+        pause = retry_delay(answer.body());
+      }
       const bool needs_length = head.status == kLengthRequired && was_streamed;
       needs_length_ = needs_length_ || needs_length;
       return Failure{.error = error_of_status(recipient(request), head, answer.body(), pause),
@@ -337,7 +340,8 @@ class HttpProvider final : public Provider {
         !out.began() &&
         (code == Code::too_long || code == Code::unsupported || code == Code::invalid_argument)) {
       failure.status = kBadRequest;  // a refusal within a stream
-      failure.refusal = std::move(reason);
+      const std::string fault(answer.fault());
+      failure.refusal = reason_in(fault).empty() ? std::move(reason) : fault;
     }
     return failure;
   }

@@ -233,7 +233,68 @@ TEST(Refusal, ItsWordsMayAskForAForm) {
   EXPECT_TRUE(hint("Tool call id was x but must be a-z, with a length of 9").strict_ids);
   EXPECT_TRUE(hint("Unexpected role 'user' after role 'tool'").answers_results);
   EXPECT_TRUE(hint("this model does not support image input").omits_media);
+  EXPECT_TRUE(hint("'messages[0].role' does not support 'system'").prompt_in_question);
+  EXPECT_TRUE(hint("library/m does not support tools").tools_as_text);
+  EXPECT_TRUE(hint("This model does not support effort level 'xhigh'").omits_parameters);
+  EXPECT_TRUE(hint("The `reasoning_content` must be passed back").fills_reasoning);
+  EXPECT_FALSE(hint("the following must be satisfied[('messages.2' : property 'reasoning_content' "
+                    "is unsupported)]")
+                   .fills_reasoning);
   EXPECT_EQ(hint("something new"), RequestForm());
+}
+
+TEST(Refusal, InAStreamItIsReadLikeAnyOther) {
+  const auto refusal = [](std::string_view error) {
+    ProviderFixture bench(chat_codec(), {{.body = cat("data: {\"error\":", error, "}\n\n")}},
+                          {.retries_max = 0});
+    ListMessages messages({make_message(role::kUser, "Hi")});
+    Request request{.model = "m", .messages = messages};
+    EXPECT_FALSE(bench.ask(request));
+    return request.refusal;
+  };
+  const auto wrapped =
+      refusal(R"({"message":"Provider returned error","code":400,"metadata":{"raw":)"
+              R"("{\"message\":\"Unexpected role 'user' after role 'tool'\"}"}})");
+  ASSERT_TRUE(wrapped);
+  EXPECT_TRUE(wrapped->hint.answers_results);
+  EXPECT_TRUE(refusal(R"({"message":"no","type":"invalid_request_error"})"));
+  EXPECT_FALSE(refusal(
+      R"({"message":"no","type":"invalid_request_error","code":"content_policy_violation"})"));
+}
+
+// The model's own mistake: the same request may do better.
+TEST(HttpProvider, ABadAnswerIsAskedForAgain) {
+  for (const std::string_view code :
+       {"tool_use_failed", "output_parse_failed", "json_validate_failed"}) {
+    const std::string error = cat(R"({"error":{"message":"it does not fit","code":")", code,
+                                  R"(","type":"invalid_request_error"}})");
+    for (const RecordedResponse& bad :
+         {RecordedResponse{.status = 400, .body = error},
+          RecordedResponse{.body = cat("event: error\ndata: ", error, "\n\n")}}) {
+      ProviderFixture bench(chat_codec(), {bad, {.body = kGood}});
+      EXPECT_TRUE(bench.ask()) << code;
+      ASSERT_EQ(bench.sent().size(), 2U);
+      EXPECT_EQ(bench.sent().at(0).body, bench.sent().at(1).body);
+    }
+  }
+}
+
+TEST(HttpProvider, WaitsAsLongAsTheBodyOfARefusalAsks) {
+  constexpr std::string_view kWords = "You exceeded your current quota, please check your plan";
+  const auto refusal = [&](std::string_view limit) {
+    return RecordedResponse{
+        .status = 429,
+        .body = cat(R"([{"error":{"code":429,"message":")", kWords,
+                    R"(","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":")",
+                    limit, R"("}]},{"@type":"RetryInfo","retryDelay":"34.4s"}]}}])")};
+  };
+  ProviderFixture minute(chat_codec(), {refusal("RequestsPerMinutePerProject"), {.body = kGood}});
+  EXPECT_TRUE(minute.ask());
+  EXPECT_THAT(minute.pauses, ElementsAre(34'400));
+  ProviderFixture day(chat_codec(), {refusal("RequestsPerDayPerProject"), {.body = kGood}});
+  EXPECT_EQ(day.ask().error().message, cat("model.test says that the account is empty (429): ",
+                                           kWords, "; check the account's plan"));
+  EXPECT_EQ(day.sent().size(), 1U);
 }
 
 TEST(HttpProvider, WhatWasGivenForThisTurnIsNotLeftOut) {

@@ -94,6 +94,10 @@ constexpr std::array kNoFormWords = std::to_array<std::string_view>(
     {"api key not valid", "incorrect api key", "usage policy", "usage policies", "content policy",
      "content management policy", "location is not supported", "country, region"});
 
+// What the model wrote did not fit: it may write something else if it is asked again.
+constexpr std::string_view kBadAnswerCodes[] = {"tool_use_failed", "output_parse_failed",
+                                                "json_validate_failed"};
+
 std::string codes_in(std::string_view body) {
   const std::string original = original_answer(body);
   if (!is_json(original)) {
@@ -112,9 +116,19 @@ std::string codes_in(std::string_view body) {
   return ascii_lower(out);
 }
 
+// Google uses the same words for a limit per minute, and says when to try again.
+bool is_for_a_minute(std::string_view body) {
+  return body.contains("retryDelay") && !body.contains("PerDay");
+}
+
 // Not in the whole body, which may repeat parts of the request.
 bool out_of_quota(std::string_view body) {
-  return contains_any(cat(codes_in(body), " ", ascii_lower(reason_in(body))), kNoMoney);
+  return !is_for_a_minute(body) &&
+         contains_any(cat(codes_in(body), " ", ascii_lower(reason_in(body))), kNoMoney);
+}
+
+bool is_bad_answer(std::string_view body) {
+  return contains_any(codes_in(body), kBadAnswerCodes);
 }
 
 // The words of a refusal that ask for a form of the request: all of a row must occur, in lower
@@ -125,11 +139,12 @@ struct Hint {
 };
 constexpr Hint kHints[] = {
     {{"reasoning_content", "missing"}, &RequestForm::fills_reasoning},
-    {{"reasoning_content", "must be"}, &RequestForm::fills_reasoning},
+    {{"reasoning_content", "passed back"}, &RequestForm::fills_reasoning},
     {{"reasoning_content", "required"}, &RequestForm::fills_reasoning},
     {{"thought_signature", "missing"}, &RequestForm::fills_signatures},
     {{"thought signature", "missing"}, &RequestForm::fills_signatures},
     {{"`thinking` is enabled", ""}, &RequestForm::omits_parameters},
+    {{"not support effort", ""}, &RequestForm::omits_parameters},
     {{"signature", "thinking"}, &RequestForm::omits_opaque},
     {{"encrypted", "content"}, &RequestForm::omits_opaque},
     {{"reasoning", "item"}, &RequestForm::omits_opaque},
@@ -145,6 +160,8 @@ constexpr Hint kHints[] = {
     {{"tool_use_id", "pattern"}, &RequestForm::strict_ids},
     {{"single tool", "at once"}, &RequestForm::single_calls},
     {{"system role", "not supported"}, &RequestForm::prompt_in_question},
+    {{"not support 'system'", ""}, &RequestForm::prompt_in_question},
+    {{"not support tools", ""}, &RequestForm::tools_as_text},
 };
 
 RequestForm hinted_form(std::string_view words) {
@@ -320,7 +337,10 @@ std::string original_answer(std::string_view body) {
 std::string reason_in(std::string_view body) {
   const std::string original = original_answer(body);
   if (is_json(original)) {
-    return message_in(JsonView(original));
+    const JsonView json(original);
+    const std::string message = message_in(json);
+    const std::string raw = json["error"]["metadata"]["raw"].text();  // of OpenRouter's provider
+    return raw.empty() || raw.starts_with('<') ? message : cat(message, ": ", raw);
   }
   const std::string_view text = trimmed(original);
   return text.starts_with('<') ? std::string() : std::string(text);
@@ -367,7 +387,6 @@ RefusedPart refused_part(std::string_view text) {
 }
 
 std::optional<Refusal> refusal_of(int status, std::string_view body) {
-  const std::string words = ascii_lower(body);
   // Not the error page of a gateway, which has templates of its own.
   const std::string reason = ascii_lower(reason_in(body));
   const bool is_template =
@@ -378,11 +397,12 @@ std::optional<Refusal> refusal_of(int status, std::string_view body) {
     return std::nullopt;
   }
   if ((is_lookup && is_path_unknown(body)) || is_model_unknown(status, body) ||
-      out_of_quota(body) || contains_any(codes_in(body), kNoFormCodes) ||
+      is_bad_answer(body) || out_of_quota(body) || contains_any(codes_in(body), kNoFormCodes) ||
       contains_any(reason, kNoFormWords)) {
     return std::nullopt;
   }
-  Refusal refusal{.hint = hinted_form(words)};
+  // Not the whole body, which may repeat parts of the request.
+  Refusal refusal{.hint = hinted_form(reason)};
   const RefusedPart part = refused_part(body);
   if (refusal.hint == RequestForm() && part == RefusedPart::images) {
     refusal.hint.omits_media = true;
@@ -442,7 +462,7 @@ Error error_of_status(const Endpoint& recipient, const http::ResponseHead& head,
   if (status == 408) {
     return {Code::timeout, join(cat(host, " timed out (408)"), reason, "try again")};
   }
-  if (status >= 500 || status == 409 || status == 425) {
+  if (status >= 500 || status == 409 || status == 425 || is_bad_answer(body)) {
     return {Code::io, join(cat(host, " failed (", status, ")"), reason, retry_advice(pause)),
             ECONNRESET};
   }
@@ -518,10 +538,11 @@ Result<std::string> type_of_event(std::string_view name, std::string_view data) 
 }
 
 Error error_of_object(JsonView error) {
+  const std::string body = cat(R"({"error":)", error.raw(), "}");
   const std::string code = error["code"].text();
   const std::int64_t status = error["code"].count();
   const std::string type = error["type"].text();
-  std::string message = message_in(error);
+  std::string message = reason_in(body);
   if (message.empty()) {
     message = code.empty() ? type : code;
   }
@@ -530,8 +551,11 @@ Error error_of_object(JsonView error) {
     return {Code::expired, message};
   }
   const std::string words = cat(code, " ", type, " ", message);
-  if (out_of_quota(words)) {
+  if (out_of_quota(body)) {
     return {Code::rate_limited, message, EDQUOT};
+  }
+  if (is_bad_answer(body)) {
+    return {Code::io, message, ECONNRESET};
   }
   const RefusedPart refused = refused_part(words);
   if (status == 413 || refused == RefusedPart::length) {
@@ -595,6 +619,9 @@ bool worth_retrying(const Error& error) {
 }
 
 bool worth_retrying(int status, std::string_view body) {
+  if (is_bad_answer(body)) {
+    return true;
+  }
   if (refused_part(body) != RefusedPart::unknown) {
     return false;
   }

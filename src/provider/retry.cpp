@@ -97,6 +97,18 @@ std::optional<milliseconds> retry_after(const std::vector<http::Header>& headers
   return std::nullopt;
 }
 
+std::optional<milliseconds> retry_delay(std::string_view body) {
+  constexpr std::string_view kDelay = R"("retryDelay")";
+  const auto at = body.find(kDelay);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::string_view text = body.substr(at + kDelay.size());
+  text.remove_prefix(std::min(text.find_first_not_of(" :\""), text.size()));
+  const auto seconds = parse_number<double>(text.substr(0, text.find_first_not_of("0123456789.")));
+  return seconds ? pause_of(*seconds, 1000) : std::nullopt;
+}
+
 milliseconds backoff(int retry, Entropy& entropy) {
   constexpr std::int64_t kFirst = 500;
   constexpr std::int64_t kLast = 8'000;

@@ -17,6 +17,9 @@ inline constexpr std::chrono::milliseconds kPauseMax{60'000};
 std::optional<std::chrono::milliseconds> retry_after(const std::vector<http::Header>& headers,
                                                      Time now);
 
+// The pause that the body of a response asks for: Google's {"retryDelay":"34.4s"}.
+std::optional<std::chrono::milliseconds> retry_delay(std::string_view body);
+
 // The pause before retry number `retry` (from 0): doubling from half a second to 8 s, minus a
 // random part of up to a quarter, so that concurrent clients do not retry at the same time.
 std::chrono::milliseconds backoff(int retry, Entropy& entropy);

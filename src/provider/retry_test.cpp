@@ -38,6 +38,15 @@ TEST(RetryAfter, IgnoresInvalidValues) {
   EXPECT_GT(after("1e300"), kPauseMax);
 }
 
+TEST(RetryDelay, ReadsThatOfGoogle) {
+  EXPECT_EQ(retry_delay(R"({"a":1,"retryDelay": "34.4s"})"), milliseconds(34'400));
+  EXPECT_EQ(retry_delay(R"({"retryDelay":"7s"})"), milliseconds(7000));
+  for (const std::string_view body :
+       {"", R"("retryDelay")", R"({"retryDelay":null})", R"({"retryDelay":"soon"})"}) {
+    EXPECT_EQ(retry_delay(body), std::nullopt) << body;
+  }
+}
+
 class MostEntropy final : public Entropy {
  public:
   void fill(std::span<std::uint8_t> bytes) override { std::ranges::fill(bytes, 255); }

@@ -107,6 +107,10 @@ bool set_word(Behaviour& out, std::string_view word) {
     out.refuse = value;
     return !value.empty();
   }
+  if (name == "replay") {
+    out.replay = value;
+    return !value.empty();
+  }
   if (name == "ends") {
     out.ends = value;
     return !value.empty();

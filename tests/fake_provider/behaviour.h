@@ -22,6 +22,7 @@ struct Behaviour {
   std::string refuse;              // 400 for a body with this member, in its protocol's words
   bool say_key = false;            // the answer repeats the key, in pieces
   bool expired = false;            // the previous response is no longer known
+  std::string replay;              // the file of a recorded answer
   bool garbage = false;            // bytes that are not events
   bool plain = false;              // one JSON document although a stream was requested
   bool no_images = false;          // 400 when there is an image in the request

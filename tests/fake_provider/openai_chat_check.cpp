@@ -111,6 +111,7 @@ class ChatMessages {
                              {{"id", string, none, required},
                               {"type", string, none, required},
                               {"index", number},
+                              {"extra_content", object},
                               {"function", object, none, required}}));
     const Value& function = call.find("function");
     REPRISE_TRY(

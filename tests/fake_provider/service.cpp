@@ -10,6 +10,7 @@
 #include <random>
 
 #include "base/encode.h"
+#include "base/file.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "fake_provider/answer.h"
@@ -368,9 +369,36 @@ Headers Service::request_id(const Exchange& exchange) const {
            cat("req_", hex_of(fnv1a(cat("id ", seed_))), "-", exchange.number)}};
 }
 
+// A recorded answer: lines about it, among them "status: NUMBER", then a blank line and the body.
+bool Service::replay(const Exchange& exchange) {
+  constexpr std::int64_t kFileBytesMax = 1 << 20;
+  constexpr std::string_view kStatus = "\nstatus: ";
+  const auto file = read_file(exchange.choice.behaviour.replay, kFileBytesMax);
+  const std::size_t blank = file ? file->find("\n\n") : std::string::npos;
+  if (blank == std::string::npos) {
+    return refuse(exchange, {Code::invalid_argument, "there is no such recorded answer"});
+  }
+  HttpResponse response;
+  const std::string head = cat("\n", file->substr(0, blank), "\n");
+  if (const std::size_t at = head.find(kStatus); at != std::string::npos) {
+    const std::string_view rest = std::string_view(head).substr(at + kStatus.size());
+    response.status = parse_number<int>(rest.substr(0, rest.find('\n'))).value_or(0);
+  }
+  response.body = file->substr(blank + 2);
+  response.content_type = response.body.starts_with('{') || response.body.starts_with('[')
+                              ? "application/json"
+                              : "text/event-stream";
+  const bool sent = exchange.connection.send(response).has_value();
+  record_.answered(exchange.number, response.status, sent);
+  return sent;
+}
+
 bool Service::answer_wrongly(const Exchange& exchange, bool& handled) {
   const Behaviour& behaviour = exchange.choice.behaviour;
   handled = true;
+  if (!behaviour.replay.empty()) {
+    return replay(exchange);
+  }
   if (behaviour.silent || behaviour.drop) {
     if (behaviour.silent) {
       (void)exchange.connection.wait_ms(-1);  // until the client closes

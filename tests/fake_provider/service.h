@@ -47,6 +47,7 @@ class Service {
   Answer make_answer(const Exchange& exchange, const Turn& turn);
   bool refuse(const Exchange& exchange, const Error& error);
   bool send_problem(const Exchange& exchange, const Problem& problem);
+  bool replay(const Exchange& exchange);
   bool answer_wrongly(const Exchange& exchange, bool& handled);
   bool answer_rightly(Exchange& exchange);
   bool send_plain(Exchange& exchange);
