@@ -237,15 +237,48 @@ TEST_F(LessonTest, WhatASummaryReplacedIsLeftOutFirst) {
   EXPECT_TRUE(sent(2).starts_with("user: in short: this and that")) << sent(2).substr(0, 60);
 }
 
-TEST_F(LessonTest, ThePicturesOfEarlierTurnsAreLeftOutAfterTheHistory) {
-  begin("s2", {message_of(role::kUser,
-                          {text_of("look"), ImageBlock{"image/png", {}, "https://x/y.png", {}}}),
-               assistant("b")});
-  Conversation conversation(provider_, store_.get(), *get(*store_, session_.info.id),
-                            {.model = "m", .server_notes = &notes_});
-  refuse(1, {.is_length = true, .is_only_length = true});
-  ASSERT_TRUE(conversation.ask("now", listener_));
-  EXPECT_EQ(sent(1), "user: now");
+// Each cut leaves out turns, and what remains keeps its pictures, up to the question alone.
+TEST_F(LessonTest, TheHistoryIsCutBeforeThePicturesInIt) {
+  std::vector<Message> messages = turns(20);
+  messages.push_back(message_of(
+      role::kUser, {text_of("look"), ImageBlock{"image/png", {}, "https://x/y.png", {}}}));
+  messages.push_back(assistant("b"));
+  std::ranges::move(turns(10), std::back_inserter(messages));
+  begin("s2", messages);
+  refuse(1, {.is_length = true, .is_only_length = true, .size = 5000, .limit = 4000});
+  ASSERT_TRUE(ask());
+  ASSERT_EQ(provider_.seen.size(), 2U);
+  const auto has_image = [this](std::size_t request) {
+    return std::ranges::any_of(provider_.seen.at(request).messages, [](const Message& message) {
+      return std::ranges::any_of(message.blocks, [](const Block& block) {
+        return std::holds_alternative<ImageBlock>(block);
+      });
+    });
+  };
+  EXPECT_LT(provider_.seen.at(1).messages.size(), provider_.seen.at(0).messages.size());
+  EXPECT_TRUE(has_image(1));
+  EXPECT_FALSE(provider_.seen.at(1).form.omits_media);
+  begin("s3", messages);
+  refuse(4, {.is_length = true, .is_only_length = true});
+  ASSERT_TRUE(ask());
+  EXPECT_EQ(sent(4), "user: now");
+}
+
+// OpenCode stores the summary as an answer.
+TEST_F(LessonTest, ASummaryMayBeAnAnswer) {
+  std::vector<Message> messages = turns(10);
+  Message summary = assistant({Block(text_of("in short: this and that"))}, "opencode");
+  json::set_field(summary.extra, "opencode", json::take(R"({"summary": true})"));
+  json::set_field(summary.extra, kInjectedField, json::take("true"));
+  messages.push_back(summary);
+  std::ranges::move(turns(5), std::back_inserter(messages));
+  begin("s2", messages);
+  refuse(1, {.is_length = true});
+  ASSERT_TRUE(ask());
+  const std::string start = sent(1).substr(0, 200);
+  EXPECT_NE(start.find("in short: this and that"), std::string::npos) << start;
+  EXPECT_EQ(start.find("question 9"), std::string::npos) << start;
+  EXPECT_TRUE(start.starts_with("user: ")) << start;
 }
 
 TEST_F(LessonTest, TheStartOfARequestIsNotedInItsAnswer) {

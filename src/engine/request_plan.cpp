@@ -292,12 +292,12 @@ class Planner {
     if (limit.value == 0 || options_.budget) {
       return {};
     }
-    const TokenCount rest = this->rest();
-    const TokenCount room{std::max<std::int64_t>(0, limit.value - rest.value)};
+    const TokenCount others = rest();
+    const TokenCount room{std::max<std::int64_t>(0, limit.value - others.value)};
     REPRISE_ASSIGN(const BudgetLimit sent,
                    limit_to_budget(plan_.view.slice, std::min(room, budget_or_all())));
     if (!sent.is_complete) {
-      const TokenCount wanted = history_within(limit, rest);
+      const TokenCount wanted = history_within(limit, others);
       const bool is_summary_enough = sent.since_summary.value > 0 && sent.since_summary <= wanted;
       plan_.cut_to = std::min(is_summary_enough ? sent.since_summary : wanted, budget_or_all());
     }
@@ -334,8 +334,8 @@ class Planner {
     if (is_same) {
       slice.from = start->seq;
       plan_.start = start;
-      REPRISE_ASSIGN(const Sample rest, sample_history(slice, plan_.view.target));
-      plan_.view.bytes_estimate = rest.bytes_estimate;
+      REPRISE_ASSIGN(const Sample sent, sample_history(slice, plan_.view.target));
+      plan_.view.bytes_estimate = sent.bytes_estimate;
       plan_.notes.push_back(cat("request: starts at message ", start->seq.value,
                                 ", because the model rejected a longer one"));
     }

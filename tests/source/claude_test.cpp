@@ -323,6 +323,7 @@ TEST_F(ClaudeTest, ACompactionKeepsWhatItReplaced) {
   open("claude");
   EXPECT_EQ(transcript(kId), (Lines{"user: Long", "assistant: talk",
                                     "*user: This session is continued", "user: Go on"}));
+  EXPECT_EQ(summaries(kId), Lines{"This session is continued"});
 }
 
 TEST_F(ClaudeTest, LinesThatAreNoConversationAreNone) {

@@ -344,6 +344,7 @@ TEST_F(CodexTest, ASummaryStandsBesideWhatItReplaced) {
   open("codex");
   EXPECT_EQ(transcript(kThread),
             (Lines{"user: Long", "assistant: talk", "*user: In short", "user: On"}));
+  EXPECT_EQ(summaries(kThread), Lines{"In short"});
 }
 
 // Old files are compressed. If both exist, the plain one is newer.

@@ -158,6 +158,7 @@ TEST_F(LlamacppTest, SummariesAndSystemPromptsAreInjected) {
         {conversation("c1", "s", cat(message("u1", "root", "user", "Why?"), ",", summary))});
   open("llamacpp", "a.json");
   EXPECT_EQ(transcript("c1"), (Lines{"user: Why?", "*user: They asked why"}));
+  EXPECT_EQ(summaries("c1"), Lines{"They asked why"});
 }
 
 // A fork is a copy with other ids.

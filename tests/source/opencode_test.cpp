@@ -222,6 +222,7 @@ TEST_F(OpencodeTest, WhatTheProgramSaidIsMarkedAndCompactionKeepsBoth) {
   EXPECT_EQ(transcript("ses_1"),
             (Lines{"user: Called the Read tool | [image/png data:image/png;base64,AAAA] | See",
                    "*user: ?compaction", "*assistant: Summary"}));
+  EXPECT_EQ(summaries("ses_1"), Lines{"Summary"});
   const auto messages = must(read_all(source(), must(SessionId::parse("ses_1"))));
   const auto& first = std::get<TextBlock>(messages[0].blocks[0]);
   EXPECT_EQ(first.extra.back().name, kInjectedField);

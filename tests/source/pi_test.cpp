@@ -141,6 +141,7 @@ TEST_F(PiTest, WhatNoPersonAndNoModelWroteIsMarked) {
   open("pi");
   EXPECT_EQ(transcript(kId), (Lines{"*user: from a hook", "*user: older hook", "user: Real",
                                     "*user: In short", "assistant (cut): par"}));
+  EXPECT_EQ(summaries(kId), Lines{"In short"});
   EXPECT_EQ(session(kId).info.title, "My name");
 }
 

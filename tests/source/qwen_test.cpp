@@ -55,6 +55,7 @@ TEST_F(QwenTest, TheSummaryOfACompactionFollowsWhatItReplaced) {
   EXPECT_EQ(sessions(), Lines{cat(kId, " Why? (5)")});
   EXPECT_EQ(transcript(kId), (Lines{"user: Why?", "assistant: So.", "*user: A summary",
                                     "user: Go on", "assistant: Fine."}));
+  EXPECT_EQ(summaries(kId), Lines{"A summary"});
 }
 
 TEST_F(QwenTest, AnAnswerWithoutAModelDoesNotHideTheKnownOne) {

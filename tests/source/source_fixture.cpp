@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "engine/session_notes.h"
 #include "support/must.h"
 
 namespace reprise::test {
@@ -114,6 +115,16 @@ std::vector<std::string> SourceTest::transcript(std::string_view id) {
     lines.push_back(line_of(message));
   }
   return lines;
+}
+
+std::vector<std::string> SourceTest::summaries(std::string_view id) {
+  std::vector<std::string> texts;
+  for (const Message& message : must(read_all(source(), must(SessionId::parse(id))))) {
+    if (is_summary(message)) {
+      texts.push_back(plain_text(message));
+    }
+  }
+  return texts;
 }
 
 std::vector<std::string> SourceTest::sessions(bool branches) {

@@ -27,6 +27,8 @@ class SourceTest : public testing::Test {
   // The messages as "user: text", "assistant: (thinking) hm", "assistant: call Bash t1 {…}",
   // "tool: t1 = text"; "*" before those that are injected.
   std::vector<std::string> transcript(std::string_view id);
+  // The texts of the messages that stand for earlier ones: a request may begin with them.
+  std::vector<std::string> summaries(std::string_view id);
   // "ID title (messages)", "~" before a branch.
   std::vector<std::string> sessions(bool branches = false);
   Session session(std::string_view id);

@@ -160,8 +160,8 @@ A project's settings, in this folder or the nearest one above it.
 The sessions; \fI~/.local/share/reprise/reprise.db\fR by default.
 .TP
 \fI$XDG_STATE_HOME/reprise/\fR
-The last list, the input history, and messages that a server could not store;
-\fI~/.local/state/reprise/\fR by default.
+The last list, the input history, messages that a server could not store, and in \fIservers/\fR
+what the servers of models have required; \fI~/.local/state/reprise/\fR by default.
 .SH SEE ALSO
 .BR git (1),
 .BR jq (1),

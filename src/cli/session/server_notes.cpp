@@ -36,12 +36,7 @@ class ServerNoteFiles final : public ServerNotes {
 
  private:
   std::filesystem::path file_of(std::string_view name) const {
-    const std::uint64_t hash = fnv1a(name);
-    std::string digits;
-    for (int shift = 60; shift >= 0; shift -= 4) {
-      digits += "0123456789abcdef"[hash >> shift & 15U];
-    }
-    return folder_ / cat(digits, ".json");
+    return folder_ / cat(hex_encode(hash_of_words(name)), ".json");
   }
 
   std::filesystem::path folder_;
