@@ -316,6 +316,7 @@ class ConfigCommand final : public Command {
 
   // Resolves symbolic links, so that the target is changed.
   static Result<std::filesystem::path> user_file(Context& context) {
+    REPRISE_TRY(context.config().check_home());
     return resolve_path(context.config().sources().user_file);
   }
 
@@ -365,6 +366,7 @@ class ConfigCommand final : public Command {
   }
 
   static Result<Exit> init(Context& context) {
+    REPRISE_TRY(context.config().check_home());
     REPRISE_ASSIGN(const std::filesystem::path file,
                    resolve_folder_of(context.config().sources().user_file));
     REPRISE_TRY(make_private_folders(file.parent_path()));

@@ -146,6 +146,7 @@ class ImportCommand final : public Command {
     if (unit_) {
       return print_unit(context);
     }
+    REPRISE_TRY(context.config().check_home());
     const bool is_auto = sources_.empty() || (sources_.size() == 1 && sources_.front() == kAuto);
     std::vector<FoundSource> sources;
     std::vector<FoundSource> empty_sources;  // of tools without sessions so far

@@ -239,6 +239,7 @@ Result<std::unique_ptr<Source>> StoreOpener::open_source_at(std::string_view url
   if (kind == nullptr) {
     return open_at(url, {.access = Access::read});
   }
+  REPRISE_TRY(config_.check_home());  // what is read of it is kept there
   return open_source(url, {.cache_folder = config_.cache_folder()},
                      [this](std::string_view name) { return config_.environment().find(name); });
 }

@@ -1,6 +1,11 @@
 #include "cli/settings/program_config.h"
 
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
 
 #include "base/command_line.h"
@@ -24,6 +29,26 @@ std::filesystem::path base_folder(const ProcessEnvironment& environment, std::st
   const auto set = environment.find("HOME");
   const std::string home = set && set->starts_with('/') ? *set : "/dev/null";
   return std::filesystem::path(home) / below_home / "reprise";
+}
+
+// The owner of a folder, or of the nearest one above it if it does not exist yet. nullopt if it
+// cannot be found out, which whoever opens the folder reports.
+std::optional<uid_t> owner_of(const std::filesystem::path& folder) {
+  for (std::filesystem::path at = folder;; at = at.parent_path()) {
+    struct stat status{};
+    if (::stat(at.c_str(), &status) == 0) {
+      return status.st_uid;
+    }
+    if (errno != ENOENT || !at.has_relative_path()) {
+      return std::nullopt;
+    }
+  }
+}
+
+std::string name_of_user(uid_t user) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): once, before threads look up users.
+  const passwd* const found = ::getpwuid(user);
+  return found == nullptr || found->pw_name == nullptr ? cat("#", user) : found->pw_name;
 }
 
 }  // namespace
@@ -98,6 +123,23 @@ Result<> ProgramConfig::check_home() const {
     if (!environment_.find("HOME") && !(value && value->starts_with('/'))) {
       return fail(Code::not_found,
                   "HOME is not set, and the system names no home folder for this user: set HOME");
+    }
+  }
+  return ::geteuid() == 0 ? check_owners() : Result<>();
+}
+
+// What root creates in the home folder of another user would lock that user out, as does what
+// reading a database creates beside it.
+Result<> ProgramConfig::check_owners() const {
+  for (const std::filesystem::path& folder : {data_folder(), state_folder(), config_folder()}) {
+    const std::optional<uid_t> owner = owner_of(folder);
+    if (owner && *owner != 0) {
+      const std::string user = name_of_user(*owner);
+      return fail(
+          Code::invalid_argument,
+          cat("this is root, but ", folder.native(), " would belong to ", user,
+              ", who could not use it any more: run `sudo -u ", shell_word(user), " ", program(),
+              "` for that user's sessions, or `sudo -H ", program(), "` for root's own"));
     }
   }
   return {};

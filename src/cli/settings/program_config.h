@@ -54,8 +54,9 @@ class ProgramConfig {
   // For messages that could not be sent to a server.
   std::filesystem::path outbox_folder() const { return state_folder() / "spill"; }
 
-  // not_found if the home folder is unknown; then settings() returns that error, as it does if the
-  // current folder no longer exists.
+  // not_found if the home folder is unknown, invalid_argument if root would create files in
+  // somebody else's; then settings() returns that error, as it does if the current folder no longer
+  // exists.
   Result<> check_home() const;
   ConfigSources sources();
   // Warns about problems of a file once.
@@ -80,6 +81,7 @@ class ProgramConfig {
   }
 
  private:
+  Result<> check_owners() const;
   Result<> take_store_settings(Settings& settings);
 
   const Globals& globals_;
