@@ -39,6 +39,8 @@ std::vector<std::vector<std::string>> every_command() {
       {"ask", "-r", kId, "hello"},
       {"ask", "--new", "hello"},
       {"rename", kId, "another"},
+      {"move", kId, "."},
+      {"move", "--from", "/", "."},
       {"fork", kId},
       {"close", kId},
       {"todo", kId, "add", "more"},

@@ -51,6 +51,8 @@ std::vector<Line> every_line() {
       {{"todo", kSession}, {"todo"}},
       {{"todo", kSession, "add", obeyed("added")}, {"added"}},
       {{"rename", kSession, obeyed("renamed")}, {"title-1", "renamed"}},
+      {{"move", kSession, "."}, {"renamed"}},
+      {{"move", kSession, obeyed("no folder")}, {"no folder"}},
       {{"pin", kSession}, {"renamed"}},
       {{"unpin", kSession}, {"renamed"}},
       {{"fork", kSession}},

@@ -93,6 +93,7 @@ std::vector<Document> documents() {
       {"doctor", {"doctor", "-v"}, true},
       {"config-set", {"config", "set", "seed", "1"}},
       {"config-trust", {"config", "trust"}},
+      {"move", {"move", kFull, "."}},
   };
 }
 

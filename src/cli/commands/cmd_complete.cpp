@@ -176,6 +176,9 @@ class Complete final : public Command {
     if (option.value == "FILE") {
       return {.shell_paths = ShellPaths::files};
     }
+    if (option.value == "OLD") {
+      return {.shell_paths = ShellPaths::folders};
+    }
     if (option.names == "--mode") {
       return complete_modes(context);
     }
@@ -205,7 +208,9 @@ class Complete final : public Command {
       return out;
     }
     if (spec.name == "SEL") {
-      return complete_sessions(context, line.entry, line.prefix);
+      Completion out = complete_sessions(context, line.entry, line.prefix);
+      out.shell_paths = spec.last == "FOLDER" ? ShellPaths::folders : out.shell_paths;
+      return out;
     }
     if (line.entry->name == "todo") {
       const bool is_status = line.words.size() == 3 && line.words[1] == "set";

@@ -134,6 +134,15 @@ constexpr CommandEntry kCommands[] = {
      .description = "",
      .examples = "reprise rename last 'Release notes'",
      .make = make_rename},
+    {.name = "move",
+     .group = CommandGroup::change,
+     .summary = "give sessions another folder, after a project was moved or renamed",
+     .description = "The sessions belong to FOLDER from now on. With --from, those of OLD go to "
+                    "FOLDER, and those of each folder below OLD to the corresponding one below "
+                    "FOLDER.",
+     .examples = "reprise move last ~/src/app\n"
+                 "reprise move --from ~/work/app ~/src/app",
+     .make = make_move},
     {.name = "pin",
      .group = CommandGroup::change,
      .summary = "keep a session at the top of lists",

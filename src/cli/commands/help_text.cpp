@@ -114,7 +114,8 @@ std::string synopsis(std::string_view command, const ArgumentTable& table) {
   std::string out = cat("reprise ", command, table.options.empty() ? "" : " [OPTION…]");
   for (const ArgumentSpec& argument : table.arguments) {
     const bool many = std::holds_alternative<std::vector<std::string>*>(argument.target);
-    const std::string name = cat(argument.name, many ? "…" : "");
+    const std::string name =
+        cat(argument.name, many ? "…" : "", argument.last.empty() ? "" : " ", argument.last);
     out += argument.required ? cat(" ", name) : cat(" [", name, "]");
   }
   return out;

@@ -152,8 +152,8 @@ std::string document(const StoreStatus& status) {
 class StatusText {
  public:
   void row(std::string_view name, std::string_view value) {
-    constexpr std::size_t kColumns = 12;
-    out_ += cat(name, std::string(name.size() < kColumns ? kColumns - name.size() : 1, ' '),
+    constexpr std::size_t kNameWidth = 12;
+    out_ += cat(name, std::string(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' '),
                 terminal_line(value), "\n");
   }
   const std::string& text() const { return out_; }

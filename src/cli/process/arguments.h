@@ -38,7 +38,8 @@ struct ArgumentSpec {
   Target target;
   bool required = false;
   std::vector<std::string_view> choices = {};
-  bool dashed = false;  // accepts words that begin with a dash but are not options
+  bool dashed = false;         // accepts words that begin with a dash but are not options
+  std::string_view last = {};  // the name of the last of several words, if it is another thing
 };
 
 struct ArgumentTable {
