@@ -16,7 +16,8 @@ struct Selection {
 };
 
 // A number of the list shown last, an id, a short id, a unique prefix of either (4 digits or more),
-// an exact title, or "last": the newest active or closed session, or, if `states` includes neither,
+// a title (in any case, with or without accents, unless one has exactly these letters), or
+// "last": the newest active or closed session, or, if `states` includes neither,
 // the newest in one of them. not_found, or ambiguous with the candidates in the message.
 Result<SessionInfo> select_session(Source& source, std::string_view sel,
                                    const Selection& selection);

@@ -145,10 +145,10 @@ struct SessionPatch {
 // A query for Store::list(): pinned sessions first, then the others, each by activity: newest
 // updated_at first, then id descending.
 struct SessionQuery {
-  std::optional<std::string> working_dir = std::nullopt;  // exactly this folder
+  std::optional<std::string> working_dir = std::nullopt;  // this folder, by any path to it
   std::optional<std::string> mode = std::nullopt;
   std::vector<SessionState> states = {SessionState::active, SessionState::closed};  // any of these
-  std::string title_contains = {};  // ASCII case-insensitive
+  std::string title_contains = {};  // in any case, with or without accents, as words in searches
   std::string id_prefix = {};
   std::string short_id_prefix = {};  // of UUIDs, in lower case
   // Sessions with a message of this author. unsupported unless SourceCapabilities::lists_by_author;

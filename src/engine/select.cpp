@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/fold.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 
@@ -178,17 +179,21 @@ class Selector {
                        .id_prefix = {},
                        .after = {},
                        .limit = kPageMax};
-    std::vector<SessionInfo> found;
+    // What was typed letter by letter comes before what differs in case or accents.
+    std::vector<SessionInfo> exact;
+    std::vector<SessionInfo> similar;
     do {
       REPRISE_ASSIGN(auto page, source_.list(query));
       for (SessionInfo& info : page.sessions) {
-        if (info.title == sel_ && found.size() <= kCandidatesMax) {
+        std::vector<SessionInfo>& found = info.title == sel_ ? exact : similar;
+        if (found.size() <= kCandidatesMax && has_title(info)) {
           found.push_back(std::move(info));
         }
       }
       query.after = std::move(page.next);
-    } while (!sel_.empty() && !query.after.empty() && found.size() <= kCandidatesMax);
-    return sel_.empty() ? Found(std::optional<SessionInfo>()) : unique_match(std::move(found));
+    } while (!sel_.empty() && !query.after.empty() && exact.size() <= kCandidatesMax);
+    return sel_.empty() ? Found(std::optional<SessionInfo>())
+                        : unique_match(std::move(exact.empty() ? similar : exact));
   }
 
   Result<> find_title_in_other_states() {
@@ -205,11 +210,16 @@ class Selector {
       return {};
     }
     REPRISE_ASSIGN(auto page, source_.list(query));  // the newest ones are enough for a hint
-    const auto found = std::ranges::find(page.sessions, sel_, &SessionInfo::title);
+    const auto found = std::ranges::find_if(
+        page.sessions, [this](const SessionInfo& info) { return has_title(info); });
     if (found != page.sessions.end()) {
       other_match_ = std::move(*found);
     }
     return {};
+  }
+
+  bool has_title(const SessionInfo& info) const {
+    return info.title == sel_ || folded(info.title) == folded(sel_);
   }
 
   Found unique_match(std::vector<SessionInfo> sessions) {

@@ -54,10 +54,28 @@ TEST_F(SelectTest, EveryWayToNameASession) {
   EXPECT_EQ(select("last"), one);
   how_.working_dir = "/c";
   EXPECT_EQ(code("last"), Code::not_found);
-  for (const std::string_view sel : {"b04", "", "2", "0", "two", "TWO WORDS", "nothing\x1b[2J"}) {
+  for (const std::string_view sel : {"b04", "", "2", "0", "two", "nothing\x1b[2J"}) {
     EXPECT_EQ(code(sel), Code::not_found) << sel;
   }
   EXPECT_EQ(select("x\x1b[2J").find('\x1b'), std::string::npos);
+}
+
+TEST_F(SelectTest, TitlesAreComparedLikeWordsInASearch) {
+  add("00000001", "Cre\u0300me bru\u0302le\u0301e");
+  add("00000002", "STRASSE");
+  add("00000003", "\uAC00\u304C");
+  EXPECT_EQ(select("Cr\u00E8me br\u00FBl\u00E9e"), "00000001");
+  EXPECT_EQ(select("creme brulee"), "00000001");
+  EXPECT_EQ(select("Stra\u00DFe"), "00000002");
+  EXPECT_EQ(select("\u1100\u1161\u304B\u3099"), "00000003") << "decomposed";
+  EXPECT_EQ(code("\uAC00\u304B"), Code::not_found) << "another syllable";
+  EXPECT_EQ(code("creme"), Code::not_found) << "only a part";
+  add("00000004", "strasse");
+  EXPECT_EQ(select("strasse"), "00000004") << "letter by letter";
+  EXPECT_EQ(select("STRASSE"), "00000002");
+  EXPECT_EQ(code("Strasse"), Code::ambiguous);
+  how_.states = {SessionState::trashed};
+  EXPECT_EQ(select("CREME BRULEE"), "session 00000001 is active");
 }
 
 TEST_F(SelectTest, SeveralMatchesAreListed) {

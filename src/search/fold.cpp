@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 
+#include "base/fold.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -81,29 +82,16 @@ bool is_mark(char32_t code_point) {
   return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME;
 }
 
-// Syllables and kana are not decomposed: their parts are not accents.
-bool is_atomic(char32_t code_point) {
-  return (code_point >= 0x3040 && code_point <= 0x30FF) ||
-         (code_point >= 0xAC00 && code_point <= 0xD7FF);
-}
-
-void append_folded(std::string& out, char32_t code_point) {
-  if (is_atomic(code_point)) {
-    utf8::append(out, code_point);
-    return;
-  }
-  // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange): flags
-  constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT |
-                                                           UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK);
-  std::array<utf8proc_int32_t, 20> parts{};  // the longest decomposition is shorter
-  int boundary = 0;
-  const auto count =
-      utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code_point), parts.data(),
-                              static_cast<utf8proc_ssize_t>(parts.size()), kOptions, &boundary);
-  for (utf8proc_ssize_t i = 0; i < std::min<utf8proc_ssize_t>(count, std::ssize(parts)); ++i) {
-    const auto part = static_cast<char32_t>(parts.at(static_cast<std::size_t>(i)));
+// The folded letters and digits of a character.
+void append_word_parts(std::string& out, char32_t code_point) {
+  const std::size_t before = out.size();
+  append_folded(out, code_point);
+  for (std::size_t at = before; at < out.size();) {
+    const auto [part, bytes] = utf8::decode(std::string_view(out).substr(at));
     if (is_word_part(part)) {
-      utf8::append(out, part);
+      at += bytes;
+    } else {
+      out.erase(at, bytes);
     }
   }
 }
@@ -135,7 +123,7 @@ bool Words::next() {
       continue;
     }
     if (is_unspaced(code_point)) {
-      append_folded(folded_, code_point);
+      append_word_parts(folded_, code_point);
       at_ += bytes;
       take_pair(at_);
     } else {
@@ -181,7 +169,7 @@ void Words::take_word() {
       break;
     }
     if (folded_.size() < kWordBytesMax) {
-      append_folded(folded_, code_point);
+      append_word_parts(folded_, code_point);
     }
     at_ += bytes;
     take_ascii();
@@ -220,7 +208,7 @@ void Words::take_pair(std::size_t second) {
       continue;
     }
     if (is_unspaced(code_point) && is_word_part(code_point)) {
-      append_folded(folded_, code_point);
+      append_word_parts(folded_, code_point);
       end_ = second;
     }
     return;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 
+#include "base/fold.h"
 #include "base/text.h"
 #include "reprise/source.h"
 
@@ -75,7 +76,10 @@ Result<CheckedQuery> check_query(const SessionQuery& query, const SourceCapabili
     return fail(Code::invalid_argument,
                 cat("cannot list ", query.limit, " sessions at once: ask for 1 to ", kPageMax));
   }
-  CheckedQuery checked{query, std::nullopt};
+  CheckedQuery checked{query, std::nullopt, folded(query.title_contains)};
+  if (query.working_dir) {
+    checked.place.emplace(*query.working_dir);
+  }
   if (!query.after.empty()) {
     REPRISE_ASSIGN(checked.after, parse_cursor(query.after));
     checked.after->group = query.ungrouped ? 0 : checked.after->group;
@@ -95,12 +99,12 @@ bool matches(const SessionInfo& info, const CheckedQuery& checked) {
       !is_listed_before({after->group, after->updated_at, after->id}, position_of(info, query))) {
     return false;
   }
-  return (!query.working_dir || *query.working_dir == info.working_dir) &&
+  return (!checked.place || checked.place->is_at(info.working_dir)) &&
          (!query.mode || *query.mode == info.mode) &&
          std::ranges::find(query.states, info.state) != query.states.end() &&
          (!query.answering_only || info.answering) && info.id.str().starts_with(query.id_prefix) &&
          has_short_id_prefix(info.id, query.short_id_prefix) &&
-         contains_ignoring_case(info.title, query.title_contains);
+         contains_folded(info.title, checked.title);
 }
 
 SessionPage make_page(std::vector<SessionInfo> matching, const SessionQuery& query) {
@@ -133,6 +137,18 @@ SessionPage make_page(std::span<const std::shared_ptr<const SessionInfo>> matchi
   return make_page(std::move(infos), query);
 }
 
+SessionPage merge_pages(SessionPage one, SessionPage other, const SessionQuery& query) {
+  const bool has_more = !one.next.empty() || !other.next.empty();
+  std::ranges::move(other.sessions, std::back_inserter(one.sessions));
+  SessionPage merged = make_page(std::move(one.sessions), query);
+  if (has_more && merged.next.empty()) {
+    merged.next = format_cursor(merged.sessions.back());
+  }
+  merged.damage = std::move(one.damage);
+  std::ranges::move(other.damage, std::back_inserter(merged.damage));
+  return merged;
+}
+
 bool has_short_id_prefix(const SessionId& id, std::string_view prefix) {
   if (prefix.empty()) {
     return true;
@@ -146,9 +162,16 @@ std::string after_prefix(std::string prefix) {
   return prefix;
 }
 
-bool contains_ignoring_case(std::string_view text, std::string_view part) {
-  const auto same = [](char a, char b) { return ascii_lower(a) == ascii_lower(b); };
-  return part.empty() || !std::ranges::search(text, part, same).empty();
+bool contains_folded(std::string_view text, std::string_view folded_part) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (folded_part.empty()) {
+    return true;
+  }
+  if (!std::ranges::all_of(text, is_ascii)) {
+    return folded(text).contains(folded_part);
+  }
+  const auto same = [](char a, char b) { return ascii_lower(a) == b; };
+  return !std::ranges::search(text, folded_part, same).empty();
 }
 
 }  // namespace reprise::store

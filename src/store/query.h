@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "base/place.h"
 #include "reprise/source.h"
 
 namespace reprise::store {
@@ -26,6 +27,8 @@ Result<Cursor> parse_cursor(std::string_view text);
 struct CheckedQuery {
   const SessionQuery& query;  // must outlive this
   std::optional<Cursor> after;
+  std::string title = {};                   // that titles contain, folded
+  mutable std::optional<Place> place = {};  // of the query's folder; remembers what it has asked
 };
 // unsupported for an author, and invalid_argument for kAllSessions, without that capability.
 Result<CheckedQuery> check_query(const SessionQuery& query, const SourceCapabilities& source);
@@ -39,6 +42,7 @@ struct ListGroup {
 std::vector<ListGroup> groups_of(const SessionQuery& query);
 
 // Whether the session matches the whole query, including its cursor; the limit is not considered.
+// For one thread.
 bool matches(const SessionInfo& info, const CheckedQuery& checked);
 
 // Sorts the matching sessions, given in any order, and reduces them to the requested page.
@@ -47,13 +51,16 @@ SessionPage make_page(std::vector<SessionInfo> matching, const SessionQuery& que
 SessionPage make_page(std::span<const std::shared_ptr<const SessionInfo>> matching,
                       const SessionQuery& query);
 
+// One page of both, which answer the same query for two spellings of its folder.
+SessionPage merge_pages(SessionPage one, SessionPage other, const SessionQuery& query);
+
 // Whether the full short id of a UUID begins with `prefix`.
 bool has_short_id_prefix(const SessionId& id, std::string_view prefix);
 
 // The smallest text greater than all texts that begin with `prefix` (ids are ASCII).
 std::string after_prefix(std::string prefix);
 
-// ASCII letters match in either case; other bytes must be equal.
-bool contains_ignoring_case(std::string_view text, std::string_view part);
+// Whether the text contains the part, both folded; the part is given so (base/fold.h).
+bool contains_folded(std::string_view text, std::string_view folded_part);
 
 }  // namespace reprise::store

@@ -88,13 +88,15 @@ TEST(Page, IsSortedLimitedAndHasTheNextCursor) {
   }
 }
 
-TEST(ContainsIgnoringCase, FoldsAsciiOnly) {
-  EXPECT_TRUE(contains_ignoring_case("Hello World", "o wOR"));
-  EXPECT_TRUE(contains_ignoring_case("x", ""));
-  EXPECT_TRUE(contains_ignoring_case("", ""));
-  EXPECT_FALSE(contains_ignoring_case("", "x"));
-  EXPECT_FALSE(contains_ignoring_case("Ärger", "ärger"));
-  EXPECT_FALSE(contains_ignoring_case("[x]", "{x}")) << "no letters, though 32 apart";
+TEST(ContainsFolded, ComparesFoldedText) {
+  EXPECT_TRUE(contains_folded("Hello World", "o wor"));
+  EXPECT_TRUE(contains_folded("x", ""));
+  EXPECT_TRUE(contains_folded("", ""));
+  EXPECT_FALSE(contains_folded("", "x"));
+  EXPECT_TRUE(contains_folded("\u00C4rger", "arger"));
+  EXPECT_TRUE(contains_folded("A\u0308rger", "arger"));
+  EXPECT_FALSE(contains_folded("arger", "\u65E5"));
+  EXPECT_FALSE(contains_folded("[x]", "{x}")) << "no letters, though 32 apart";
 }
 
 }  // namespace

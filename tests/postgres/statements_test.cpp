@@ -73,6 +73,7 @@ constexpr std::string_view kStatements[] = {
     postgres::kInsertValue,
     postgres::kFindOnce,
     postgres::kInsertOnce,
+    postgres::kFolders,
     postgres::kFindRequests,
     postgres::kInsertMessagePart,
     postgres::kInsertBlobRef,

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/place.h"
 #include "base/utf8.h"
 #include "choice/settings.h"
 #include "cli/app/session_worker.h"
@@ -195,8 +196,9 @@ Result<> SessionWorker::open(Opening opening) {
   const TabId tab = opening.tab;
   REPRISE_TRY(close_other_session(opening.working_dir));
   std::unique_ptr<Context> own;
-  if (!opening.folder.empty() && opening.folder != parts_.context.config().working_dir() &&
-      opening.folder != parts_.context.config().project()) {
+  ProgramConfig& here = parts_.context.config();
+  if (!opening.folder.empty() && opening.folder != here.project() &&
+      !Place(here.working_dir().native()).is_at(opening.folder.native())) {
     own = std::make_unique<Context>(parts_.context, opening.folder, opening.same_store);
   }
   Context& context = own == nullptr ? parts_.context : *own;

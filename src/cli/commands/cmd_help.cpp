@@ -101,7 +101,7 @@ std::string options(const ArgumentTable& table) {
 
 constexpr std::string_view kSelecting = R"(.SH SELECTING A SESSION
 SEL is a number from the last list, an id or the beginning of one (4 characters or more), a
-short id, an exact title, or
+short id, a title (in any case, with or without accents), or
 .BR last ,
 the newest session of this folder. If several match, they are listed and the exit code is 1.
 )";

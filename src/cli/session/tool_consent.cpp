@@ -9,6 +9,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/lock_file.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "cli/output/tool_text.h"
 #include "cli/settings/config.h"
@@ -143,7 +144,7 @@ Result<> ToolConsents::remember(const std::string& scope) const {
 Result<> allow_tools_in(Context& context, const std::filesystem::path& folder,
                         const std::stop_token& stop) {
   ProgramConfig& start = context.config().at_start();
-  if (folder.empty() || folder == start.project() ||
+  if (folder.empty() || Place(start.project()).is_at(folder.native()) ||
       is_trusted(folder, {start.working_dir().native()}) || context.globals().yes) {
     return {};
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/encode.h"
+#include "base/fold.h"
 #include "base/text.h"
 #include "reprise/source.h"
 #include "store/postgres/database.h"
@@ -118,7 +119,7 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
     list.values.add(store::after_prefix(begin));
     list.values.add(short_id_pattern(query.short_id_prefix, '_').value_or(""));
   }
-  const std::string title = ascii_lower(query.title_contains);
+  const std::string title = folded(query.title_contains);
   if (!title.empty()) {
     list.values.add(title);
   }
@@ -133,7 +134,7 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
 
 // Whether the index of titles can be asked.
 bool has_index(const SessionQuery& query) {
-  return query.title_contains.size() >= kGramBytes && !query.answering_only &&
+  return folded(query.title_contains).size() >= kGramBytes && !query.answering_only &&
          query.id_prefix.empty() && query.short_id_prefix.empty() && !query.author;
 }
 
@@ -256,7 +257,21 @@ Result<SessionPage> PostgresStore::list(const SessionQuery& query) {
     after = ListPosition{checked.after->group, microseconds_of(checked.after->updated_at),
                          checked.after->id.str()};
   }
-  return scan_list(database_, query, after);
+  REPRISE_ASSIGN(SessionPage page, scan_list(database_, query, after));
+  if (!checked.place || !checked.place->exists()) {
+    return page;
+  }
+  REPRISE_ASSIGN(const Rows folders,
+                 database_.read_one({kFolders, postgres::values(database_.tenant())}, From::list));
+  SessionQuery spelled = query;
+  for (int i = 0; i < folders.count(); ++i) {
+    spelled.working_dir = folders.bytes(i, "folder");
+    if (*spelled.working_dir != *query.working_dir && checked.place->is_at(*spelled.working_dir)) {
+      REPRISE_ASSIGN(SessionPage more, scan_list(database_, spelled, after));
+      page = store::merge_pages(std::move(page), std::move(more), query);
+    }
+  }
+  return page;
 }
 
 }  // namespace reprise::postgres

@@ -81,9 +81,9 @@ constexpr bool is_given(const model::Field<SessionInfo, Value>& field, Change ch
 
 struct SessionStatements {
   std::string insert_head;  // 3 the time of its last activity, 4 folder, 5 head, 6 and 7 the copies
-  std::string insert_row;   // 3 the title in lower case
+  std::string insert_row;   // 3 the folded title
   std::string update_head;  // 3 folder, 4 and 5 the copies of title and mode
-  std::string update_row;   // 3 the title in lower case
+  std::string update_row;   // 3 the folded title
   std::string find;         // with the sums
   std::string verify;       // those after 2, up to 3
 };

@@ -6,6 +6,7 @@
 #include <map>
 #include <type_traits>
 
+#include "base/fold.h"
 #include "base/text.h"
 #include "model/fields.h"
 #include "reprise/capabilities.h"
@@ -122,7 +123,7 @@ Result<std::vector<Query>> creation(const Key& key, const Session& session, Seq 
   const SessionInfo& info = session.info;
   REPRISE_ASSIGN(const std::string folder, index_key(info.working_dir));
   REPRISE_ASSIGN(const std::string mode, index_key(info.mode));
-  const std::string title = ascii_lower(info.title);
+  const std::string title = folded(info.title);
   std::vector<Query> queries;
   const SessionStatements& statements = session_statements();
   Values in_head = values_of(key, microseconds_of(info.updated_at), folder, head.value,
@@ -182,7 +183,7 @@ Result<> update_session(Connection& connection, const Key& key, const SessionPat
   const SessionInfo& info = session.info;
   REPRISE_ASSIGN(const std::string folder, index_key(info.working_dir));
   REPRISE_ASSIGN(const std::string mode, index_key(info.mode));
-  const std::string title = ascii_lower(info.title);
+  const std::string title = folded(info.title);
   std::vector<Query> queries;
   const SessionStatements& statements = session_statements();
   Values in_head = values_of(key, folder, title.substr(0, kTitleStart), mode);

@@ -68,6 +68,14 @@ inline constexpr std::string_view kFindOnce =
 inline constexpr std::string_view kInsertOnce =
     "INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
     " VALUES($1::text, $2::text, $3::bytea, 0, 0)";
+// The folders of all sessions, from an index: as many steps as there are folders.
+inline constexpr std::string_view kFolders =
+    "WITH RECURSIVE next(folder) AS ((SELECT h.folder FROM reprise_heads AS h"
+    " WHERE h.tenant = $1::text AND h.state >= 0 ORDER BY h.folder LIMIT 1)"
+    " UNION ALL SELECT (SELECT h.folder FROM reprise_heads AS h WHERE h.tenant = $1::text"
+    " AND h.state >= 0 AND h.folder > n.folder ORDER BY h.folder LIMIT 1)"
+    " FROM next AS n WHERE n.folder IS NOT NULL)"
+    " SELECT n.folder FROM next AS n WHERE n.folder IS NOT NULL";
 // 3 names. Returns those that are completed.
 inline constexpr std::string_view kFindRequests =
     "SELECT name FROM reprise_once WHERE tenant = $1::text AND session_id = $2::text"

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "base/text.h"
+#include "store/query.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -31,11 +31,8 @@ void contains(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
     sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     return;
   }
-  const std::string_view text = bytes_of(values[0]);
-  const std::string_view word = bytes_of(values[1]);
-  const auto found =
-      std::ranges::search(text, word, [](char a, char b) { return ascii_lower(a) == b; });
-  sqlite3_result_int(context, word.empty() || !found.empty() ? 1 : 0);
+  sqlite3_result_int(context,
+                     store::contains_folded(bytes_of(values[0]), bytes_of(values[1])) ? 1 : 0);
 }
 
 #ifndef MADV_POPULATE_WRITE

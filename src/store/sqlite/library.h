@@ -37,9 +37,9 @@ inline constexpr const char* kCheckedVfs = "reprise-checked";
 inline constexpr int kCheckedPageBytes = 4096;
 inline constexpr int kChecksumBytes = 8;
 
-// Registers reprise_contains(text, word): whether the text contains the lower-case word, ignoring
-// the case of ASCII letters. Each call decrements `left`, which must outlive the handle; when it is
-// used up, the statement fails. The schema must not use it, because other programs lack it.
+// Registers reprise_contains(text, part): store::contains_folded(). Each call decrements `left`,
+// which must outlive the handle; when it is used up, the statement fails. The schema must not use
+// it, because other programs lack it.
 void add_functions(sqlite3* handle, std::int64_t& left);
 
 }  // namespace reprise::sqlite

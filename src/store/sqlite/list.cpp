@@ -7,6 +7,7 @@
 #include <tuple>
 #include <variant>
 
+#include "base/fold.h"
 #include "base/text.h"
 #include "reprise/source.h"
 #include "store/query.h"
@@ -105,7 +106,7 @@ void add_part(Select& select, const SessionQuery& query, const Part& part, Plan 
     select.sql += " AND id IN (SELECT session FROM authored)";
   }
   if (!query.title_contains.empty()) {
-    select.add(" AND reprise_contains(title, ?)", ascii_lower(query.title_contains));
+    select.add(" AND reprise_contains(title, ?)", folded(query.title_contains));
   }
   if (query.answering_only) {
     select.sql += " AND id IN (SELECT session_id FROM reprise_answers WHERE n = 0)";
@@ -305,6 +306,42 @@ Result<SessionPage> list_by(Connection& connection, const SessionQuery& query, P
   return page;
 }
 
+// The folders of other sessions that are the same place. An index has them; what is below a folder
+// that does not exist is skipped.
+Result<std::vector<std::string>> other_spellings(Connection& connection, const std::string& folder,
+                                                 Place& place) {
+  std::vector<std::string> found;
+  for (std::string last; place.exists();) {
+    REPRISE_ASSIGN(Statement row,
+                   connection.query("SELECT working_dir FROM sessions WHERE working_dir > ?"
+                                    " ORDER BY working_dir LIMIT 1",
+                                    last));
+    REPRISE_ASSIGN(const bool has_row, row.step());
+    if (!has_row) {
+      break;
+    }
+    std::string next(row.bytes("working_dir"));
+    if (next != folder && place.is_at(next)) {
+      found.push_back(next);
+    }
+    const std::string_view missing = place.missing_part(next);
+    last = missing.empty() ? std::move(next) : cat(missing, "/\xFF");
+  }
+  return found;
+}
+
+// A page of the query, without what its folder's other spellings have.
+Result<SessionPage> list_spelled(Connection& connection, const SessionQuery& query,
+                                 const std::optional<ListPosition>& after) {
+  connection.set_titles_max(query.working_dir ? Connection::kTitlesAny : kTitlesByIndexMax);
+  auto listed = list_by(connection, query, Plan::index, after);
+  if (!listed && connection.titles_exceeded()) {
+    connection.set_titles_max(Connection::kTitlesAny);
+    listed = list_by(connection, query, Plan::table, after);
+  }
+  return listed;
+}
+
 Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& query) {
   REPRISE_ASSIGN(const store::CheckedQuery checked,
                  store::check_query(query, {.lists_by_author = true}));
@@ -319,16 +356,19 @@ Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& qu
                          checked.after->id.str()};
   }
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
-  connection.set_titles_max(query.working_dir ? Connection::kTitlesAny : kTitlesByIndexMax);
-  auto listed = list_by(connection, query, Plan::index, after);
-  if (!listed && connection.titles_exceeded()) {
-    connection.set_titles_max(Connection::kTitlesAny);
-    listed = list_by(connection, query, Plan::table, after);
+  REPRISE_ASSIGN(SessionPage page, list_spelled(connection, query, after));
+  if (checked.place) {
+    REPRISE_ASSIGN(const std::vector<std::string> others,
+                   other_spellings(connection, *query.working_dir, *checked.place));
+    SessionQuery spelled = query;
+    for (const std::string& other : others) {
+      spelled.working_dir = other;
+      REPRISE_ASSIGN(SessionPage more, list_spelled(connection, spelled, after));
+      page = store::merge_pages(std::move(page), std::move(more), query);
+    }
   }
-  if (listed) {
-    REPRISE_TRY(snapshot.commit());
-  }
-  return listed;
+  REPRISE_TRY(snapshot.commit());
+  return page;
 }
 
 }  // namespace

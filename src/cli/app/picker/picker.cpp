@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fold.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 
@@ -68,7 +69,7 @@ struct Match {
 };
 
 std::vector<Match> matches_of(const Picker& picker) {
-  const std::string pattern = lower_case(picker.filter.text());
+  const std::string pattern = folded(picker.filter.text());
   std::vector<Match> out;
   for (std::size_t i = 0; i < picker.rows.size(); ++i) {
     if (const auto score = fuzzy_score(picker.rows[i].words, pattern)) {
@@ -136,7 +137,7 @@ PickerRow picker_row(const SessionInfo& info, std::string_view first_question) {
       .created = info.created_at,
       .mark = cat(info.pinned ? "* " : "", is_interrupted(info) ? "! " : ""),
       .pinned = info.pinned};
-  row.words = lower_case(cat(row.title, " ", row.folder, " ", row.mode, " ", row.short_id));
+  row.words = folded(cat(row.title, " ", row.folder, " ", row.mode, " ", row.short_id));
   return row;
 }
 
@@ -149,7 +150,7 @@ std::string preview_key(const PickerRow& row) {
 }
 
 void rename(PickerRow& row, std::string title) {
-  row.words.replace(0, row.title.size(), lower_case(title));
+  row.words.replace(0, folded(row.title).size(), folded(title));
   row.title = std::move(title);
 }
 
@@ -251,7 +252,7 @@ void add_questions(Picker& picker, const std::vector<std::string>& questions) {
     });
     if (row != picker.rows.end()) {
       const std::string line = terminal_line(std::string_view(questions[i]).substr(0, 4096));
-      row->words += cat(" ", lower_case(grapheme_prefix(line, kQuestionCharacters)));
+      row->words += cat(" ", folded(grapheme_prefix(line, kQuestionCharacters)));
       from = row;
     }
   }

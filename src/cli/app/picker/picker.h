@@ -29,7 +29,7 @@ struct PickerRow {
   std::string title;  // the first question if it has no title
   std::string folder;
   std::string mode;
-  std::string words;  // the text to filter by, in lower case; begins with the title
+  std::string words;  // the text to filter by, folded; begins with the title
   std::int64_t messages = 0;
   Time updated = {};
   Time created = {};
