@@ -87,6 +87,8 @@ struct SessionInfo {
   bool is_head_known = true;
   Time created_at = {};
   Time updated_at = {};  // the last append
+  // When that was stored here, if its time, from elsewhere, was still to come then.
+  std::optional<Time> arrived_at = {};
   std::optional<Time> closed_at = {};
   std::optional<ForkOrigin> forked_from = {};
   std::optional<Owner> answering = {};  // of the running answer, or of one whose process died
@@ -98,6 +100,12 @@ struct SessionInfo {
   std::string revision = {};
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
+
+// What lists are ordered by: the last append or its arrival here, whichever was earlier, so that a
+// clock that is ahead makes no session the newest.
+inline Time activity_of(const SessionInfo& info) {
+  return info.arrived_at && *info.arrived_at < info.updated_at ? *info.arrived_at : info.updated_at;
+}
 
 // Active, but the last answer was interrupted: it is `incomplete`, or the answering process is
 // gone, or its lease has expired.
@@ -142,8 +150,8 @@ struct SessionPatch {
   std::optional<Extra> extra = std::nullopt;
 };
 
-// A query for Store::list(): pinned sessions first, then the others, each by activity: newest
-// updated_at first, then id descending.
+// A query for Store::list(): pinned sessions first, then the others, each by activity_of(): newest
+// first, then id descending.
 struct SessionQuery {
   std::optional<std::string> working_dir = std::nullopt;  // this folder, by any path to it
   std::optional<std::string> mode = std::nullopt;

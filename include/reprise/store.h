@@ -75,6 +75,9 @@ struct AppendOptions {
   std::optional<OperationId> end_partial = std::nullopt;
   // Starts a running answer after the batch; busy while another one is running.
   std::optional<PartialStart> begin_partial = std::nullopt;
+  // The time of the append by this machine's clock, for messages from elsewhere: the session's
+  // arrived_at if theirs is later. Without it the session has none after the append.
+  std::optional<Time> now = std::nullopt;
 };
 
 struct AppendResult {

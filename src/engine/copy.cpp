@@ -76,6 +76,8 @@ class Copy {
     const Session& session = snapshot.session;
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
     Session reduced = reduce(session, capabilities_, losses_);
+    now_ = std::min(now_, session.info.arrived_at.value_or(now_));
+    reduced.info.arrived_at = now_ < reduced.info.updated_at ? std::optional(now_) : std::nullopt;
     if (session.info.state == SessionState::archived && capabilities_.archives == nullptr) {
       losses_.emplace("the state archived");
     }
@@ -126,7 +128,7 @@ class Copy {
       losses_.emplace("the answer that is running");
     } else if (!snapshot.answer->message.blocks.empty()) {
       SessionInfo& info = snapshot.session.info;
-      info.updated_at = activity_after(info.updated_at, {snapshot.answer->message});
+      note_activity(info, {snapshot.answer->message}, info.arrived_at);
       incomplete_answer_ = std::move(snapshot.answer->message);
       incomplete_answer_->seq = info.head;
       REPRISE_TRY(put_blobs_inline(*incomplete_answer_));
@@ -380,8 +382,10 @@ class Copy {
     const std::optional<Seq> from = std::exchange(grown_from_, std::nullopt);
     REPRISE_ASSIGN(const OperationId operation, operation_for(id_, target_head_, batch, from));
     copied_.messages += std::ssize(batch);
-    AppendOptions options = {
-        .expected_head = target_head_, .operation = operation, .durability = durability};
+    AppendOptions options = {.expected_head = target_head_,
+                             .operation = operation,
+                             .durability = durability,
+                             .now = now_};
     const std::vector<Message> again = is_created_ ? std::vector<Message>() : batch;
     REPRISE_ASSIGN(AppendResult appended, write(std::move(batch), from, options));
     if (appended.repeated && !is_created_) {
@@ -479,6 +483,7 @@ class Copy {
   SessionId id_;
   const Capabilities& capabilities_;  // of the target
   const CopyOptions& options_;
+  Time now_ = system_clock().now();  // or when the session arrived in the source
   Seq target_head_;
   Seq shared_;         // messages before it are shared with the parent, in the source
   Seq shared_target_;  // the same in the target

@@ -401,7 +401,7 @@ void Record::on_stored(const Batch& batch, const AppendResult& appended) {
     }
   }
   session_.info.head = appended.head;
-  session_.info.updated_at = activity_after(session_.info.updated_at, batch.messages);
+  note_activity(session_.info, batch.messages, std::nullopt);
 }
 
 void Record::flush() {

@@ -87,6 +87,7 @@ void Record::add_response(const Message& answer) {
   }
   session_.response_chain.push_back({answer.provider, answer.response_id});
   session_.info.updated_at = answer.created_at;
+  session_.info.arrived_at.reset();
   responses_->add(answer, make_operation_id(options_.clock, options_.entropy));
   flush();
 }
@@ -105,6 +106,7 @@ void Record::start_new_session() {
   session_.info.title = question == memory_.end() ? "" : title_from_prompt(plain_text(*question));
   session_.info.created_at = options_.clock.now();
   session_.info.updated_at = session_.info.created_at;
+  session_.info.arrived_at.reset();
   session_.response_chain.clear();
   session_.usage = {};
 }

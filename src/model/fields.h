@@ -46,6 +46,10 @@ inline constexpr auto kInfoFields = std::tuple{
     Field{.name = "head", .member = &SessionInfo::head, .output_name = "messages", .derived = true},
     Field{.name = "created_at", .member = &SessionInfo::created_at, .column = "created_us"},
     Field{.name = "updated_at", .member = &SessionInfo::updated_at, .column = "updated_us"},
+    Field{.name = "arrived_at",
+          .member = &SessionInfo::arrived_at,
+          .column = "ahead_us",  // see exchange_activity()
+          .output_name = ""},
     Field{.name = "closed_at",
           .member = &SessionInfo::closed_at,
           .patch = &SessionPatch::closed_at,

@@ -6,10 +6,12 @@
 // written, and that it is unknown is noted in the sidecar.
 
 #include <initializer_list>
+#include <utility>
 
 #include "reprise/environment.h"
 #include "reprise/message.h"  // IWYU pragma: export
-#include "reprise/types.h"    // IWYU pragma: export
+#include "reprise/session.h"
+#include "reprise/types.h"  // IWYU pragma: export
 
 namespace reprise {
 
@@ -29,15 +31,37 @@ inline Time known_time(std::initializer_list<Time> times) {
   return system_clock().now();
 }
 
-// The activity time of a session after these messages are appended: the time of the last one with a
-// known time, else `before`.
-inline Time activity_after(Time before, const std::vector<Message>& added) {
+// The times of a session's last append, as SessionInfo has them.
+struct Activity {
+  Time updated_at = {};
+  std::optional<Time> arrived_at = {};
+};
+
+// Notes in the session that these messages are appended: the time of the last one with a known
+// time, and `now`, if given, if that is earlier (see AppendOptions::now).
+template <class Info>
+void note_activity(Info& info, const std::vector<Message>& added, std::optional<Time> now) {
   for (auto message = added.rbegin(); message != added.rend(); ++message) {
     if (is_known(message->created_at)) {
-      return message->created_at;
+      info.updated_at = message->created_at;
+      info.arrived_at = now && *now < info.updated_at ? now : std::nullopt;
+      return;
     }
   }
-  return before;
+}
+
+// Without one that says nothing.
+inline std::optional<Time> known_arrival(const SessionInfo& info) {
+  return activity_of(info) < info.updated_at ? info.arrived_at : std::nullopt;
+}
+
+// Databases have the activity by which sessions are listed in the column of `updated_at`, and a
+// later `updated_at` in that of `arrived_at`. Converts to and from that.
+template <class Info>
+void exchange_activity(Info& info) {
+  if (info.arrived_at) {
+    std::swap(info.updated_at, *info.arrived_at);
+  }
 }
 
 }  // namespace reprise

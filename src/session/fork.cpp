@@ -62,6 +62,7 @@ Session child_of(Session parent, Seq at, const ForkRequest& request, SessionId i
   child.info.pinned = false;
   child.info.created_at = now;
   child.info.updated_at = now;
+  child.info.arrived_at.reset();
   child.info.closed_at.reset();
   child.info.answering.reset();
   child.info.forked_from = ForkOrigin{.session = request.parent, .at = at};

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 // The file: this line, the source, the number of entries, the entries, and a hash of all this.
 // Numbers are written seven bits to a byte, the lowest first, with the high bit set in all bytes
 // but the last (LEB128); texts follow their length.
-constexpr std::string_view kBegin = "reprise list cache 5\n";
+constexpr std::string_view kBegin = "reprise list cache 6\n";
 constexpr std::int64_t kFileBytesMax = 64 << 20;
 constexpr std::size_t kEntryBytesMax = 16 << 10;
 constexpr std::size_t kHashBytes = 8;

@@ -24,25 +24,25 @@ int group_of(const SessionInfo& info, const SessionQuery& query) {
 // A Cursor without a copy of the id.
 struct ListPosition {
   int group;
-  Time updated_at;
+  Time activity;
   const SessionId& id;
 };
 
 ListPosition position_of(const SessionInfo& info, const SessionQuery& query) {
-  return {group_of(info, query), info.updated_at, info.id};
+  return {group_of(info, query), activity_of(info), info.id};
 }
 
 bool is_listed_before(const ListPosition& a, const ListPosition& b) {
   if (a.group != b.group) {
     return a.group < b.group;
   }
-  return a.updated_at != b.updated_at ? a.updated_at > b.updated_at : a.id > b.id;
+  return a.activity != b.activity ? a.activity > b.activity : a.id > b.id;
 }
 
 }  // namespace
 
 std::string format_cursor(const SessionInfo& last_shown) {
-  return cat(last_shown.pinned ? kPinned : "", last_shown.updated_at.time_since_epoch().count(),
+  return cat(last_shown.pinned ? kPinned : "", activity_of(last_shown).time_since_epoch().count(),
              kCursorSeparator, last_shown.id.str());
 }
 
@@ -62,7 +62,7 @@ Result<Cursor> parse_cursor(std::string_view text) {
     return invalid();
   }
   return Cursor{.group = is_pinned ? 0 : 1,
-                .updated_at = Time(std::chrono::microseconds(*microseconds)),
+                .activity = Time(std::chrono::microseconds(*microseconds)),
                 .id = *std::move(id)};
 }
 
@@ -96,7 +96,7 @@ bool matches(const SessionInfo& info, const CheckedQuery& checked) {
   const SessionQuery& query = checked.query;
   if (const auto& after = checked.after;
       after &&
-      !is_listed_before({after->group, after->updated_at, after->id}, position_of(info, query))) {
+      !is_listed_before({after->group, after->activity, after->id}, position_of(info, query))) {
     return false;
   }
   return (!checked.place || checked.place->is_at(info.working_dir)) &&

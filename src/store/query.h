@@ -15,7 +15,7 @@ namespace reprise::store {
 // A position in the order of lists: a group (see groups_of()), and within it the activity.
 struct Cursor {
   int group = 0;
-  Time updated_at;
+  Time activity;
   SessionId id;
 };
 
@@ -33,7 +33,7 @@ struct CheckedQuery {
 // unsupported for an author, and invalid_argument for kAllSessions, without that capability.
 Result<CheckedQuery> check_query(const SessionQuery& query, const SourceCapabilities& source);
 
-// A group of sessions in a list, ordered by activity: newest updated_at first, then id descending.
+// A group of sessions in a list, ordered by activity: newest first, then id descending.
 struct ListGroup {
   std::string_view column = {};  // of the flag that they share; "" for all sessions
   bool value = false;

@@ -20,7 +20,7 @@ TEST(Cursor, RoundTrips) {
       const auto cursor = parse_cursor(format_cursor(info(id, time)));
       ASSERT_TRUE(cursor) << id << ' ' << time;
       EXPECT_EQ(cursor->id.str(), id);
-      EXPECT_EQ(cursor->updated_at, Time(std::chrono::microseconds(time)));
+      EXPECT_EQ(cursor->activity, Time(std::chrono::microseconds(time)));
     }
   }
 }

@@ -112,10 +112,10 @@ Result<AppendResult> write_messages(StoredSession& stored, Seq from, std::vector
     truncate_log(stored, from.value);
   }
   info.head = from;
+  note_activity(info, messages, options.now);
   for (Message& message : messages) {
     message.seq = info.head;
     info.head = info.head.next();
-    info.updated_at = is_known(message.created_at) ? message.created_at : info.updated_at;
     count_usage(stored, message);
     stored.log->own.push_back(std::make_shared<const Message>(std::move(message)));
   }

@@ -50,6 +50,43 @@ TEST_P(StoreContract, AnAppendMovesASessionToTheFront) {
   EXPECT_EQ(listed().front().updated_at, at(101));
 }
 
+TEST_P(StoreContract, WhatWasStillToComeWhenItArrivedIsListedByItsArrival) {
+  REPRISE_NEEDS(capabilities().many_sessions);
+  Session ahead = session("ahead", at(1000));
+  ahead.info.arrived_at = at(50);
+  const SessionId id = create(ahead);
+  const SessionId today = create(session("today", at(100)));
+  create(session("old", at(20)));
+  const auto check = [&](const Ids& expected, Time updated_at, std::optional<Time> arrived_at) {
+    for (int opened = 0; opened < 2; ++opened) {
+      EXPECT_EQ(listed_ids(), expected);
+      Ids pages;
+      SessionQuery query{.limit = 1};
+      do {
+        const SessionPage page = must(store().list(query));
+        std::ranges::copy(ids_of(page.sessions), std::back_inserter(pages));
+        query.after = page.next;
+      } while (!query.after.empty() && pages.size() < 10);
+      EXPECT_EQ(pages, expected);
+      EXPECT_EQ(found(id).info.updated_at, updated_at);
+      EXPECT_EQ(found(id).info.arrived_at, arrived_at);
+      reopen();
+    }
+  };
+  check({"today", "ahead", "old"}, at(1000), at(50));
+  EXPECT_EQ(activity_of(found(id).info), at(50));
+  ASSERT_TRUE(store().update(id, {.title = "renamed"}));
+  check({"today", "ahead", "old"}, at(1000), at(50));
+  append(id, {user("also ahead", at(2000))}, {.now = at(150)});
+  check({"ahead", "today", "old"}, at(2000), at(150));
+  append(today, {user("now", at(160))}, {.now = at(161)});
+  check({"today", "ahead", "old"}, at(2000), at(150));
+  append(id, {user("here", at(170))});
+  check({"ahead", "today", "old"}, at(170), std::nullopt);
+  append(id, {user("earlier than now", at(180))}, {.now = at(190)});
+  check({"ahead", "today", "old"}, at(180), std::nullopt);
+}
+
 // Another spelling of a folder is a path that leads to it.
 TEST_P(StoreContract, AListOfAFolderHasTheSessionsOfEveryPathToIt) {
   REPRISE_NEEDS(capabilities().many_sessions && capabilities().folders);

@@ -82,6 +82,7 @@ constexpr std::string_view kStatements[] = {
     postgres::kInsertOnceAt,
     postgres::kInsertMessage,
     postgres::kAddCacheWritten,
+    postgres::kSetAhead,
     postgres::kDeleteDeltas,
     postgres::kInsertBranch,
     postgres::kMoveToBranch,

@@ -177,7 +177,7 @@ class List final : public Command {
       }
     }
     std::ranges::stable_sort(found.sessions, [](const SessionInfo& a, const SessionInfo& b) {
-      return a.pinned != b.pinned ? a.pinned : a.updated_at > b.updated_at;
+      return a.pinned != b.pinned ? a.pinned : activity_of(a) > activity_of(b);
     });
     return found;
   }

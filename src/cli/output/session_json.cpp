@@ -80,8 +80,11 @@ void append_info(json::ObjectWriter& object, const SessionInfo& info, std::strin
     object.field("messages_at_least", true);
   }
   const InfoWriter writer{object, info};
-  model::for_each(model::kInfoFields,
-                  [&](const auto& field) { writer.write(field.output_name, info.*field.member); });
+  model::for_each(model::kInfoFields, [&](const auto& field) {
+    if (!field.output_name.empty()) {
+      writer.write(field.output_name, info.*field.member);
+    }
+  });
 }
 
 Usage total_usage(const Session& session) {

@@ -114,6 +114,7 @@ class MetadataReader {
 void set_state(StoredSession& stored, State state) {
   stored.session.usage = std::move(state.usage);
   stored.session.info.answering.reset();
+  stored.session.info.arrived_at = state.arrived_at;
   if (is_known(state.updated_at)) {
     stored.session.info.updated_at = state.updated_at;
   }
@@ -138,6 +139,9 @@ std::string state_to_json(const State& state) {
   if (is_known(state.updated_at)) {
     object.field("updated_at", format_time(state.updated_at));
   }
+  if (state.arrived_at) {
+    object.field("arrived_at", format_time(*state.arrived_at));
+  }
   object.close();
   return out == "{}" ? "" : out;
 }
@@ -149,6 +153,8 @@ State state_from_json(std::string_view json) {
   }
   const auto updated = json::text_in(json::find_member(json, "updated_at"));
   state.updated_at = parse_time(updated.value_or("")).value_or(Time{});
+  const auto arrived = json::text_in(json::find_member(json, "arrived_at"));
+  state.arrived_at = parse_time(arrived.value_or(""));
   if (auto running = answer_from_json(json::find_member(json, "answering")); running) {
     state.answering = start_of(*running);
   }
@@ -202,6 +208,7 @@ StoredSession session_at(const MetadataFile& metadata, const LogState& log) {
     }
   } else if (log.head.value > 0) {
     session.info.updated_at = log.changed;
+    session.info.arrived_at.reset();
   }
   return stored;
 }

@@ -45,6 +45,7 @@ struct State {
   Usage usage = {};
   std::optional<PartialStart> answering = {};
   Time updated_at = {};  // only if the time of the line is unknown
+  std::optional<Time> arrived_at = {};
 };
 std::string state_to_json(const State& state);
 State state_from_json(std::string_view json);

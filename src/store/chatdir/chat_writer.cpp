@@ -38,6 +38,7 @@ std::string state_of(const StoredSession& session, Time time) {
   if (session.partial) {
     state.answering = start_of(*session.partial);
   }
+  state.arrived_at = session.session.info.arrived_at;
   state.updated_at = is_known(time) ? kUnknownTime : session.session.info.updated_at;
   return state_to_json(state);
 }
@@ -204,7 +205,7 @@ Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
       }
     }
     count_usage(after_, message);
-    info.updated_at = is_known(message.created_at) ? message.created_at : info.updated_at;
+    note_activity(info, {message}, options.now);
     if (trailer.ends_batch()) {
       trailer.operation = options.operation;
       trailer.state = state_of(after_, message.created_at);

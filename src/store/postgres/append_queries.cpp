@@ -208,6 +208,9 @@ std::vector<Query> dependent_queries(const Counted& append) {
   if (const TokenCount written = count(batch, counted).usage.cache_written; written.value != 0) {
     queries.push_back({kAddCacheWritten, values_of(key, batch.operation, written.value)});
   }
+  if (batch.ahead) {
+    queries.push_back({kSetAhead, values_of(key, batch.operation, *batch.ahead)});
+  }
   if (batch.options.end_partial) {
     queries.push_back(
         {kDeleteDeltas, values_of(key, batch.operation, batch.options.end_partial->str())});

@@ -254,7 +254,7 @@ Result<SessionPage> PostgresStore::list(const SessionQuery& query) {
   }
   std::optional<ListPosition> after;
   if (checked.after) {
-    after = ListPosition{checked.after->group, microseconds_of(checked.after->updated_at),
+    after = ListPosition{checked.after->group, microseconds_of(checked.after->activity),
                          checked.after->id.str()};
   }
   REPRISE_ASSIGN(SessionPage page, scan_list(database_, query, after));

@@ -175,7 +175,11 @@ Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptio
       .options = options,
       .engine = engine,
       .operation = options.operation ? store::once_name(*options.operation) : operation_name()};
-  batch.activity = microseconds_of(activity_after(kUnknownTime, messages));
+  Activity times;
+  note_activity(times, messages, options.now);
+  batch.ahead = times.arrived_at ? std::optional(microseconds_of(times.updated_at)) : std::nullopt;
+  exchange_activity(times);
+  batch.activity = microseconds_of(times.updated_at);
   for (const Message& message : messages) {
     add_content(batch, message);
     REPRISE_TRY(add_request(batch, message));
@@ -199,7 +203,8 @@ bool Batch::is_for_function() const {
       bytes += string ? string->size() : 0;
     }
   }
-  return engine.has_append_function && parts.empty() && blobs.empty() && bytes <= kCallBytesMax;
+  return engine.has_append_function && parts.empty() && blobs.empty() && !ahead &&
+         bytes <= kCallBytesMax;
 }
 
 Result<AppendResult> append_messages(Connection& connection, const Key& key, const Batch& batch,

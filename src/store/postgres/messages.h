@@ -21,7 +21,8 @@ struct Batch {
   const AppendOptions& options;
   const Engine& engine;
   std::string operation = {};  // its name in reprise_once; generated if the caller gave none
-  std::int64_t activity = 0;   // the latest known time of a message, 0 for none
+  std::int64_t activity = 0;   // the latest known time of a message, 0 for none; or its arrival
+  std::optional<std::int64_t> ahead = {};  // the time that was later than the arrival
   // One element per message, in order.
   Integers positions = {};
   Integers times = {};

@@ -6,6 +6,7 @@
 #include "base/encode.h"
 #include "base/text.h"
 #include "model/fields.h"
+#include "model/known_time.h"
 #include "reprise/session.h"
 #include "reprise/source.h"
 #include "store/column_names.h"
@@ -158,6 +159,7 @@ InfoRow read_info(const RowView& row, std::string_view location) {
   SessionInfo& info = out.info.emplace(SessionInfo{.id = *std::move(parsed)});
   reader.read_answer("answer_start", info);
   store::read_fields(reader, model::kInfoFields, info);
+  exchange_activity(info);
   return out;
 }
 

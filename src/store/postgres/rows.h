@@ -66,7 +66,8 @@ enum class Part : std::uint8_t { head, row };
 template <class Value>
 constexpr Part part_of(const model::Field<SessionInfo, Value>& field) {
   const bool is_in_head = std::is_same_v<Value, SessionState> || std::is_same_v<Value, bool> ||
-                          std::is_same_v<Value, Seq> || field.column == "updated_us";
+                          std::is_same_v<Value, Seq> || field.column == "updated_us" ||
+                          field.column == "ahead_us";
   return is_in_head ? Part::head : Part::row;
 }
 

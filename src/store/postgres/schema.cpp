@@ -64,6 +64,7 @@ constexpr std::string_view kTables[] = {
     " branch int8 NOT NULL,"
     " updated_us int8 NOT NULL,"
     " updated_slot int8 NOT NULL DEFAULT 0,"
+    " ahead_us int8,"
     " state int8 NOT NULL,"
     " pinned int8 NOT NULL DEFAULT 0,"
     " folder bytea NOT NULL,"

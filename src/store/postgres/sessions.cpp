@@ -9,6 +9,7 @@
 #include "base/fold.h"
 #include "base/text.h"
 #include "model/fields.h"
+#include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/store.h"
@@ -120,7 +121,9 @@ void set_value(std::vector<Query>& queries, const Key& key, std::string_view nam
 
 Result<std::vector<Query>> creation(const Key& key, const Session& session, Seq head,
                                     std::string_view name) {
-  const SessionInfo& info = session.info;
+  SessionInfo info = session.info;
+  info.arrived_at = known_arrival(info);
+  exchange_activity(info);
   REPRISE_ASSIGN(const std::string folder, index_key(info.working_dir));
   REPRISE_ASSIGN(const std::string mode, index_key(info.mode));
   const std::string title = folded(info.title);

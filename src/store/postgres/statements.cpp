@@ -105,7 +105,8 @@ AnswerParameters answer_parameters(const AppendShape& shape, Placeholders& place
 std::string move_head(std::string_view usage, const AnswerParameters& answer) {
   std::string set =
       " head = h.head + $4::int8, updated_us = coalesce(nullif($5::int8, 0), h.updated_us),"
-      " updated_slot = " REPRISE_SLOT("coalesce(nullif($5::int8, 0), h.updated_us)");
+      " updated_slot = " REPRISE_SLOT("coalesce(nullif($5::int8, 0), h.updated_us)") ","
+      " ahead_us = CASE WHEN nullif($5::int8, 0) IS NULL THEN h.ahead_us END";
   set += usage;
   std::string where;
   if (const auto& [ends, begins, start] = answer; !ends.empty()) {

@@ -179,6 +179,11 @@ inline constexpr std::string_view kAddCacheWritten =
     " SELECT o.tenant, o.session_id, 'sum:cache_written'::bytea, $4::int8, 0 FROM reprise_once AS o"
     " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = "
     "$3::bytea" REPRISE_ADD_TO_SUM;
+// 4 the time of the last message, which is later than its arrival.
+inline constexpr std::string_view kSetAhead =
+    "UPDATE reprise_heads SET ahead_us = $4::int8 WHERE tenant = $1::text"
+    " AND session_id = $2::text AND EXISTS (SELECT 1 FROM reprise_once AS o"
+    " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = $3::bytea)";
 // 4 the ended answer.
 inline constexpr std::string_view kDeleteDeltas =
     "DELETE FROM reprise_deltas WHERE tenant = $1::text AND session_id = $2::text"

@@ -352,7 +352,7 @@ Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& qu
   }
   std::optional<ListPosition> after;
   if (checked.after) {
-    after = ListPosition{checked.after->group, microseconds_of(checked.after->updated_at),
+    after = ListPosition{checked.after->group, microseconds_of(checked.after->activity),
                          checked.after->id.str()};
   }
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));

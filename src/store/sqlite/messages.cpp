@@ -21,14 +21,14 @@ struct SessionHead {  // the session before the batch
   Usage usage;                        // cache_written is only that of the batch
   std::int64_t tokens_before = 0;     // of `usage` when it was read
   std::optional<std::string> answer;  // the running answer's row
-  Time updated_at;
+  Activity activity;                  // as rows have it
 };
 
 Result<SessionHead> read_head(Connection& connection, const SessionId& id) {
   static const std::string sql =
       cat("SELECT head, ", usage_columns(),
           ", (SELECT body FROM reprise_answers WHERE session_id = sessions.id AND n = 0) AS answer,"
-          " updated_us FROM sessions WHERE id = ?");
+          " updated_us, ahead_us FROM sessions WHERE id = ?");
   REPRISE_ASSIGN(Statement row, connection.query(sql, id.str()));
   REPRISE_ASSIGN(const bool found, row.step());
   if (!found) {
@@ -41,7 +41,10 @@ Result<SessionHead> read_head(Connection& connection, const SessionId& id) {
   if (!row.is_null("answer")) {
     session.answer = row.bytes("answer");
   }
-  session.updated_at = time_of(row.integer("updated_us"));
+  session.activity.updated_at = time_of(row.integer("updated_us"));
+  if (!row.is_null("ahead_us")) {
+    session.activity.arrived_at = time_of(row.integer("ahead_us"));
+  }
   return session;
 }
 
@@ -107,19 +110,22 @@ Result<> add_cache_written(Connection& connection, const SessionId& id, TokenCou
       id.str(), tokens.value);
 }
 
-Result<> move_head(Connection& connection, const SessionId& id, Seq head, Time updated_at,
+// `now` has the times after the batch, as rows have them.
+Result<> move_head(Connection& connection, const SessionId& id, Seq head, const Activity& now,
                    const SessionHead& session) {
-  const std::string text = seconds_text({updated_at});
-  if (slot_of(updated_at) != slot_of(session.updated_at)) {
+  const std::string text = seconds_text({now.arrived_at.value_or(now.updated_at)});
+  if (slot_of(now.updated_at) != slot_of(session.activity.updated_at)) {
     REPRISE_TRY(connection.run("UPDATE sessions SET updated_slot = ? WHERE id = ?",
-                               slot_of(updated_at), id.str()));
+                               slot_of(now.updated_at), id.str()));
   }
+  const std::optional<std::int64_t> ahead =
+      now.arrived_at ? std::optional(microseconds_of(*now.arrived_at)) : std::nullopt;
   static const std::string sql =
-      cat("UPDATE sessions SET head = ?, updated_us = ?, updated_at = ?,"
+      cat("UPDATE sessions SET head = ?, updated_us = ?, ahead_us = ?, updated_at = ?,"
           " token_count = token_count + ?, ",
           usage_columns(" = ?"), " WHERE id = ?");
   REPRISE_ASSIGN(Statement update,
-                 connection.query(sql, head.value, microseconds_of(updated_at), text,
+                 connection.query(sql, head.value, microseconds_of(now.updated_at), ahead, text,
                                   tokens_of(session.usage) - session.tokens_before));
   bind_usage(update, session.usage);
   update.bind(id.str());
@@ -239,8 +245,12 @@ Result<AppendResult> write_batch(Connection& connection, const SessionId& id, Se
     for (const Message& message : batch.messages) {
       REPRISE_TRY(count_usage(connection, id, message, session.usage));
     }
-    const Time activity = activity_after(session.updated_at, batch.messages);
-    REPRISE_TRY(move_head(connection, id, appended.head, activity, session));
+    Activity now = session.activity;
+    exchange_activity(now);
+    note_activity(now, batch.messages, batch.options.now);
+    const Time activity = now.updated_at;
+    exchange_activity(now);
+    REPRISE_TRY(move_head(connection, id, appended.head, now, session));
     REPRISE_TRY(add_cache_written(connection, id, session.usage.cache_written));
     REPRISE_TRY(insert_batch(connection, id, first, batch, activity));
   }

@@ -143,6 +143,7 @@ InfoRow read_info(const Statement& row, std::string_view file) {
   }
   SessionInfo& info = out.info.emplace(SessionInfo{.id = *std::move(session_id)});
   store::read_fields(reader, model::kInfoFields, info);
+  exchange_activity(info);
   reader.read_answer("answer", info);
   // 0 stands for a time that was invalid when the row was migrated.
   for (const auto& [time, text] :

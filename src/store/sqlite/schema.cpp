@@ -23,6 +23,7 @@ constexpr Column kSessionColumns[] = {
     {"created_us", "INTEGER"},
     {"updated_us", "INTEGER"},
     {"updated_slot", "INTEGER NOT NULL DEFAULT 0"},
+    {"ahead_us", "INTEGER"},
     {"closed_us", "INTEGER"},
     {"trashed_us", "INTEGER"},
     {"state", "TEXT NOT NULL DEFAULT 'active'"},
@@ -137,9 +138,11 @@ BEGIN
   WHERE id = NEW.id;
 END;
 CREATE TRIGGER reprise_session_updated AFTER UPDATE OF updated_at ON sessions
-WHEN NEW.updated_us IS OLD.updated_us AND NEW.updated_at IS NOT OLD.updated_at
+WHEN NEW.updated_us IS OLD.updated_us AND NEW.ahead_us IS OLD.ahead_us
+  AND NEW.updated_at IS NOT OLD.updated_at
 BEGIN
   UPDATE sessions SET
+    ahead_us = NULL,
     updated_us = coalesce(CASE typeof(NEW.updated_at) WHEN 'integer' THEN NEW.updated_at
       ELSE CAST(strftime('%s', NEW.updated_at) AS INTEGER) END * 1000000, 0)
   WHERE id = NEW.id;
@@ -152,6 +155,7 @@ BEGIN
   UPDATE sessions SET
     head = max(head, (SELECT seq + 1 FROM messages WHERE id = NEW.id)),
     updated_at = NEW.created_at,
+    ahead_us = NULL,
     updated_us = coalesce(CASE typeof(NEW.created_at) WHEN 'integer' THEN NEW.created_at
       ELSE CAST(strftime('%s', NEW.created_at) AS INTEGER) END * 1000000, updated_us)
   WHERE id = NEW.session_id;

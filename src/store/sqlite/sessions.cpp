@@ -6,6 +6,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/fields.h"
+#include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
 #include "store/rules.h"
@@ -136,12 +137,14 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
   }
   Session stored = session;
   const std::int64_t uncounted = take_token_count(stored.extra);
+  stored.info.arrived_at = known_arrival(info);
+  exchange_activity(stored.info);
   SessionRow row = row_of(stored, Fields::all);
   row.add("id", info.id.str());
   row.add("token_count", uncounted);
   row.add("created_at", seconds_text({info.created_at, info.updated_at}));
   row.add("updated_at", seconds_text({info.updated_at, info.created_at}));
-  row.add("updated_slot", slot_of(info.updated_at));
+  row.add("updated_slot", slot_of(stored.info.updated_at));
   row.add("head", base.count.value);
   if (base.session) {
     row.add("base", *base.session);
