@@ -362,12 +362,20 @@ std::vector<Candidate> model_candidates(const Sources& from, const Wanted& wante
     }
   };
   const std::string& url = choice.options.base_url;
-  if (const Session* const session = session_of(from); session != nullptr && !wanted.dev) {
+  const Session* const session = wanted.dev ? nullptr : session_of(from);
+  std::string sessions;
+  bool is_moved = false;  // from the provider's own server to one of the settings
+  if (session != nullptr) {
     // Without a provider in the session, the server may have any model, unless it has its own.
     const bool is_open = session->info.provider.empty() && !url.empty() &&
                          !http::is_same_server(url, provider.kind->default_url) &&
                          !find_provider_at(*provider.kind, url);
-    add(From::session, choice.is_sessions_own || is_open ? session->info.model : "");
+    sessions = choice.is_sessions_own || is_open ? session->info.model : "";
+    is_moved = choice.is_sessions_own && !wanted.base_url && stored_base_url(*session).empty() &&
+               !http::is_same_server(server_of(choice), provider.default_url);
+  }
+  if (!is_moved) {
+    add(From::session, sessions);
   }
   if (!wanted.dev) {
     add(From::mode, wanted.mode_model);
@@ -375,6 +383,9 @@ std::vector<Candidate> model_candidates(const Sources& from, const Wanted& wante
   const auto set = setting(from.settings, provider,
                            wanted.dev ? &ProviderSettings::dev_model : &ProviderSettings::model);
   add(set ? set->from : From::top, set ? set->value : "");
+  if (is_moved) {
+    add(From::session, sessions);
+  }
   if (is_own_server(*provider.kind, url)) {
     add(From::builtin, wanted.dev ? provider.kind->dev_model : provider.kind->default_model);
   }

@@ -135,8 +135,61 @@ TEST_F(ChoiceOfProvider, ASessionContinuesWithItsOwn) {
   variables_ = {{"ANTHROPIC_API_KEY", "a"}};
   EXPECT_EQ(chosen(), "anthropic a> m");
   EXPECT_TRUE(choose()->is_sessions_own);
+}
+
+TEST_F(ChoiceOfProvider, ASessionsOneThatCannotBeUsedGivesWayToTheUsualOne) {
+  resume("anthropic", "c");
+  wanted_.model.reset();
+  EXPECT_THAT(chosen(), HasSubstr("no key for anthropic")) << "there is no other";
+  top({.base_url = "https://work.test/v1", .model = "w"}, "openai-chat");
+  settings_.provider = "openai-chat";
+  EXPECT_EQ(chosen(), "openai-chat >https://work.test/v1 w");
+  EXPECT_FALSE(choose()->is_sessions_own);
+  EXPECT_THAT(choose()->warnings, ElementsAre("the session used c of anthropic, for which there is "
+                                              "no key; w of openai-chat continues it"));
+  wanted_.model = "m";
+  EXPECT_THAT(choose()->warnings, ElementsAre(HasSubstr("; m of openai-chat continues it")));
+  wanted_.model.reset();
+
+  settings_.provider.reset();
+  settings_.tops.clear();
+  variables_ = {{"OPENAI_API_KEY", "k"}};
+  EXPECT_THAT(chosen(), testing::StartsWith("openai-")) << "chosen by its variable";
   variables_.clear();
-  EXPECT_THAT(chosen(), HasSubstr("no key for anthropic"));
+  local_servers_ = {{.name = "Ollama", .base_url = std::string(kLocal), .models = {"l"}}};
+  EXPECT_THAT(chosen(), HasSubstr(cat(">", kLocal, " l"))) << "a server on this machine";
+
+  settings_.provider = "openai-chat";
+  EXPECT_THAT(chosen(), HasSubstr("no key for anthropic")) << "the usual one has no key either";
+  settings_.provider = "echo";
+  section("anthropic").env_key = "MISSING";
+  EXPECT_THAT(chosen(), HasSubstr("MISSING")) << "a key is set, and cannot be read";
+  settings_.providers.clear();
+  EXPECT_EQ(choose()->name, "echo");
+  wanted_.provider = "anthropic";
+  EXPECT_THAT(chosen(), HasSubstr("no key for anthropic")) << "a flag gives way to nothing";
+}
+
+// A server on this machine that only the session names.
+TEST_F(ChoiceOfProvider, ASessionsServerThatDoesNotRespondGivesWayToTheUsualOne) {
+  resume("ollama", "llama");
+  wanted_.model.reset();
+  given_.clear();
+  EXPECT_EQ(chosen(), "ollama >http://127.0.0.1:11434/v1 llama") << "there is no other";
+  settings_.provider = "echo";
+  EXPECT_EQ(choose()->name, "echo");
+  EXPECT_THAT(choose()->warnings,
+              ElementsAre("the session used llama of ollama, which does not respond; echo of echo "
+                          "continues it"));
+  given_ = "http://127.0.0.1:11434/v1";
+  EXPECT_EQ(choose()->name, "ollama") << "the user gave it";
+  given_.clear();
+  local_servers_ = {
+      {.name = "Ollama", .base_url = "http://127.0.0.1:11434/v1", .models = {"llama"}}};
+  EXPECT_EQ(choose()->name, "ollama");
+  local_servers_.clear();
+  section("ollama").model = "s";
+  EXPECT_EQ(choose()->name, "ollama") << "the settings have it";
 }
 
 TEST_F(ChoiceOfProvider, ASessionsOneWithoutAServerDoesNotGetABaseUrl) {
@@ -617,6 +670,22 @@ TEST_F(ChoiceOfModel, OfOneProviderDoesNotReachAnother) {
   wanted_.base_url = kLocal;
   resume("anthropic", "c");
   EXPECT_EQ(model(), find_provider_kind("openai-chat")->default_model);
+}
+
+TEST_F(ChoiceOfModel, OfTheProvidersOwnServerComesAfterThatOfTheServerInTheSettings) {
+  resume("openai", "gpt-x");
+  variables_ = {{"OPENAI_API_KEY", "k"}};
+  EXPECT_EQ(model(), "gpt-x");
+  settings_.provider = "openai-chat";
+  top({.base_url = "https://work.test/v1"}, "openai-chat");
+  EXPECT_EQ(model(), "gpt-x") << "nothing else is known";
+  settings_.tops.front().own.model = "w";
+  EXPECT_EQ(model(), "w");
+  resume("openai", "gpt-x", "https://work.test/v1");
+  EXPECT_EQ(model(), "gpt-x") << "it was used there";
+  resume("openai", "gpt-x");
+  wanted_.base_url = kLocal;
+  EXPECT_EQ(model(), "gpt-x") << "a flag moves the session as it is";
 }
 
 TEST_F(ChoiceOfModel, OfASessionWithoutAProviderIsKeptWhereAnyModelMayBe) {

@@ -128,13 +128,18 @@ Result<> choose_server(const Sources& from, const Wanted& wanted, const NamedPro
   return {};
 }
 
+// `unusable`: see choose_named().
 Result<> choose_key(const Sources& from, const Wanted& wanted, const NamedProvider& provider,
-                    ProviderOptions& options, const std::string& server) {
+                    ProviderChoice& choice, std::string_view& unusable) {
+  const std::string server = server_of(choice);
+  ProviderOptions& options = choice.options;
   REPRISE_ASSIGN(FoundKey found, find_key(from, provider, server));
   options.api_key = std::move(found.key);
   options.key_advice = found.name.empty() ? "" : cat("check the key in ", found.name);
   if (options.api_key.empty()) {
-    REPRISE_TRY(check_key_optional(from, provider, server, found, options));
+    auto allowed = check_key_optional(from, provider, server, found, options);
+    unusable = allowed ? "" : "for which there is no key";
+    REPRISE_TRY(std::move(allowed));
   } else if (uses_azure_header(server)) {
     options.auth = "api-key";
   }
@@ -207,8 +212,24 @@ std::unexpected<Error> unknown(const Settings& settings, const Candidate& candid
           : unknown_provider(name, candidate.where));
 }
 
+// Whether the provider's own server is one on this machine that nobody has set or given, and that
+// does not respond. Unknown if nothing is to be sent.
+bool is_absent(const Sources& from, const NamedProvider& provider, const ProviderChoice& choice) {
+  const std::string& url = choice.options.base_url;
+  if (provider.is_kind() || url != provider.default_url || !http::is_local_url(server_of(choice)) ||
+      from.settings.providers.contains(provider.name) || (from.was_given && from.was_given(url)) ||
+      !from.local_servers || !from.models) {
+    return false;
+  }
+  return std::ranges::none_of(from.local_servers(), [&](const LocalServer& server) {
+    return http::is_same_server(server.base_url, url);
+  });
+}
+
+// `unusable`: why this provider cannot be used here, as far as another one may take its place; ""
+// if it can be used, or the error is one that must not be passed over.
 Result<ProviderChoice> choose_named(const Sources& from, const Wanted& wanted,
-                                    const Candidate& candidate) {
+                                    const Candidate& candidate, std::string_view& unusable) {
   const auto provider = find_provider(from.settings, candidate.value);
   if (!provider) {
     return unknown(from.settings, candidate);
@@ -218,12 +239,15 @@ Result<ProviderChoice> choose_named(const Sources& from, const Wanted& wanted,
                         .is_sessions_own = is_sessions_own(from, wanted, *provider)};
   if (provider->kind->has_server()) {
     REPRISE_TRY(choose_server(from, wanted, *provider, choice));
-    if (auto key = choose_key(from, wanted, *provider, choice.options, server_of(choice)); !key) {
+    if (auto key = choose_key(from, wanted, *provider, choice, unusable); !key) {
       Error error = std::move(key).error();
       for (const std::string& warning : choice.warnings) {
         error.message += cat("; ", warning);  // why the request goes there
       }
       return std::unexpected(std::move(error));
+    }
+    if (candidate.from == From::session && is_absent(from, *provider, choice)) {
+      unusable = "which does not respond";
     }
   }
   REPRISE_ASSIGN(choice.model, choose_model(from, wanted, *provider, choice));
@@ -265,8 +289,9 @@ Result<ProviderChoice> choose_local(const Sources& from, const Wanted& wanted) {
 }
 
 // Says that an untrusted project chose the provider, and that the conversation continues with
-// another provider or model.
-void warn_of_usual(const Sources& from, const Wanted& wanted, ProviderChoice& choice) {
+// another provider or model; `unusable`: why not with the session's own.
+void warn_of_usual(const Sources& from, const Wanted& wanted, std::string_view unusable,
+                   ProviderChoice& choice) {
   const Settings& settings = from.settings;
   if (!wanted.base_url && settings.is_untrusted("provider")) {
     choice.warnings.push_back(cat(settings.untrusted_file, " chooses the provider ",
@@ -274,14 +299,19 @@ void warn_of_usual(const Sources& from, const Wanted& wanted, ProviderChoice& ch
                                   ", and its folder is not trusted"));
   }
   const Session* const session = session_of(from);
-  if (session == nullptr || wanted.model || session->info.model.empty() ||
-      (session->info.provider.empty() && session->info.model == choice.model)) {
+  if (session == nullptr) {
     return;
   }
+  const std::string& model = session->info.model;
   const std::string& previous = session->info.provider;
-  choice.warnings.push_back(cat("the session used ", session->info.model,
-                                previous.empty() ? "" : cat(" of ", previous), "; ", choice.model,
-                                " of ", choice.name, " continues it"));
+  if (unusable.empty() &&
+      (wanted.model || model.empty() || (previous.empty() && model == choice.model))) {
+    return;
+  }
+  choice.warnings.push_back(cat("the session used ", model,
+                                model.empty() || previous.empty() ? "" : " of ", previous,
+                                unusable.empty() ? "" : ", ", unusable, "; ", choice.model,
+                                choice.model.empty() ? "" : " of ", choice.name, " continues it"));
 }
 
 void add_to_provider(ProviderOptions& out, const RequestSettings& section) {
@@ -308,21 +338,29 @@ std::string default_model(const ProviderKind& kind, bool dev, std::string_view b
 }
 
 Result<ProviderChoice> resolve(const Sources& from, const Wanted& wanted) {
+  std::optional<Result<ProviderChoice>> own;  // the session's, if it cannot be used
+  std::string_view reason;
   for (const Candidate& candidate : provider_candidates(from, wanted)) {
     if (!may_use(candidate, "")) {
       continue;
     }
+    std::string_view unusable;
     auto choice = candidate.from == From::found ? choose_local(from, wanted)
-                                                : choose_named(from, wanted, candidate);
+                                                : choose_named(from, wanted, candidate, unusable);
+    if (candidate.from == From::session && !unusable.empty()) {
+      own = std::move(choice);
+      reason = unusable;
+      continue;
+    }
     // The model's name is only a hint: if that provider has no key, the usual provider is used.
     if (candidate.from == From::guess && !choice && choice.error().code == Code::unauthorized) {
       continue;
     }
     if (choice && candidate.from != From::flag && candidate.from != From::session &&
         candidate.from != From::guess) {
-      warn_of_usual(from, wanted, *choice);
+      warn_of_usual(from, wanted, reason, *choice);
     }
-    return choice;
+    return choice || !own ? choice : *std::move(own);
   }
   return choose_local(from, wanted);
 }

@@ -184,7 +184,10 @@ TEST_F(ProviderChoiceTest, ATopLevelKeyIsSentOnlyToTheServerBesideIt) {
   EXPECT_THAT(sent(choose_with_config({{"REPRISE_PROVIDER", "anthropic"}})),
               AllOf(HasSubstr("no key for anthropic"), Not(HasSubstr("top"))));
   const Session claude = session("anthropic", "m", "null");
+  EXPECT_EQ(choose_with_config({}, &claude)->name, "openai-responses");
+  flags_.provider = "anthropic";
   EXPECT_THAT(sent(choose_with_config({}, &claude)), HasSubstr("no key for anthropic"));
+  flags_ = {};
   flags_.base_url = "https://other.test/v1";
   EXPECT_EQ(sent(choose_with_config({{"OPENAI_API_KEY", "k"}})), ">https://other.test/v1");
   // A key without a provider or a server beside it is not used.
@@ -342,10 +345,11 @@ TEST_F(ProviderChoiceTest, RecognisesNamesThatOtherProgramsStore) {
   EXPECT_TRUE(choice->is_sessions_own);
   EXPECT_THAT(choice->warnings, IsEmpty());
   const Session ollama = session("ollama", "llama3", "null");
-  EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}}, &ollama)), ">http://127.0.0.1:11434/v1");
+  EXPECT_EQ(sent(choose({{"REPRISE_LOCAL_PORTS", "none"}}, &ollama)), ">http://127.0.0.1:11434/v1");
   const Session cerebras = session("cerebras", "gpt-oss-120b", "null");
-  EXPECT_THAT(sent(choose({{"OPENAI_API_KEY", "k"}}, &cerebras)),
+  EXPECT_THAT(sent(choose({{"REPRISE_LOCAL_PORTS", "none"}}, &cerebras)),
               HasSubstr("no key for cerebras: set CEREBRAS_API_KEY"));
+  EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}}, &cerebras)), "k>");
   const Session openai = session("openai", "gpt-4o", "null");
   EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "a"}}, &openai)), "k>");
 }
