@@ -45,7 +45,8 @@ struct TabMetadata {
   std::string mode = {};
   std::string provider = {};
   std::string model = {};
-  std::string store = {};  // the kind: "sqlite"
+  std::string store = {};    // the kind: "sqlite"
+  std::string refusal = {};  // ChatSession::refusal(): read-only if it is not ""
   bool saved = true;
   std::int64_t messages = 0;
   Usage usage = {};
@@ -75,6 +76,7 @@ struct TabIsOpen {
 struct TabFailed {
   TabId tab;
   std::string reason;
+  bool is_stored = false;  // a stored session was to be continued
 };
 struct OlderLoaded {
   TabId tab;

@@ -175,6 +175,7 @@ TabMetadata LiveSession::metadata_of(const Session& current) {
   metadata.mode = current.info.mode;
   metadata.provider = session_->provider_name();
   metadata.model = session_->model();
+  metadata.refusal = session_->refusal();
   metadata.saved = session_->store() != nullptr && last_saved_;
   metadata.messages = current.info.head.value;
   metadata.usage = current.usage;
@@ -220,7 +221,13 @@ void LiveSession::run(Turn turn, std::string question) {
     if (outcome && first_turn_.answer.empty() && !question.empty()) {
       first_turn_ = {.question = question, .answer = plain_text(outcome->answer)};
     }
+    const auto left = session_->leave_gone_folder(outcome);
     report(outcome, observer.first(), stop.stop_requested());
+    if (!left || !left->empty()) {
+      parts_.events.post(
+          Announcement{left ? Announcement::Kind::notice : Announcement::Kind::warning, parts_.tab,
+                       left ? *left : left.error().message});
+    }
   });
 }
 

@@ -70,7 +70,7 @@ std::string state_words(const Tab& tab, std::size_t columns, Time now) {
     case Tab::Phase::idle:
       break;
   }
-  return "F1 help";
+  return tab.metadata.refusal.empty() ? "F1 help" : "read-only · F1 help";
 }
 
 // A part of the last row. Less important parts are omitted first on a narrow screen.

@@ -123,5 +123,60 @@ TEST(Resume, ShowsALongListFromItsStart) {
   EXPECT_EQ(shown(state).find(" 1. session"), std::string::npos);  // the answer remains visible
 }
 
+TEST(Resume, ShowsASessionThatNobodyContinuesReadOnly) {
+  State state = empty_state();
+  begin(state, {.sel = "1"});
+  EXPECT_TRUE(enter(state, "typed too early").empty());
+  TabMetadata metadata = some_metadata("/home/ann/reprise", "Begun elsewhere");
+  metadata.refusal = "no key for it; /provider helps";
+  EXPECT_TRUE(
+      update(state,
+             TabOpened{{1}, metadata, {{.kind = Entry::Kind::answer, .text = "Yes."}}, {}, {}})
+          .empty());
+  EXPECT_EQ(state.input().text(), "typed too early");
+  EXPECT_EQ(state.tab()->entries.back().text, metadata.refusal);
+  EXPECT_NE(shown(state).find("Yes."), std::string::npos);
+  EXPECT_NE(shown(state).find("read-only · F1"), std::string::npos);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(key(state, "Enter").empty());
+    EXPECT_EQ(state.input().text(), "typed too early");
+    EXPECT_EQ(state.tabs.size(), 1U);
+    EXPECT_EQ(state.tab()->entries.back().text, cat("not sent: ", metadata.refusal));
+    EXPECT_EQ(state.tab()->entries.size(), 3U) << "it is said once";
+  }
+  for (const std::string_view command : {"/retry", "/go-on", "/rewind 1", "/fork", "/system x"}) {
+    key(state, "Ctrl-U");
+    EXPECT_TRUE(enter(state, command).empty()) << command;
+    EXPECT_EQ(state.tab()->entries.back().text,
+              cat("this session is read-only: ", metadata.refusal));
+  }
+  EXPECT_EQ(only<RunSlash>(enter(state, "/title x")).slash.verb, SlashVerb::title);
+  EXPECT_EQ(only<RunSlash>(enter(state, "/model x")).slash.verb, SlashVerb::model);
+  EXPECT_EQ(only<RunSlash>(enter(state, "/provider echo")).slash.text, "echo");
+  update(state, TabChanged{.tab = {1}, .metadata = some_metadata()});
+  EXPECT_EQ(shown(state).find("read-only · F1"), std::string::npos);
+  EXPECT_EQ(only<Ask>(enter(state, "goes on")).text, "goes on");
+}
+
+TEST(Resume, SendsNothingElsewhereIfTheSessionCannotBeOpened) {
+  State state = empty_state();
+  begin(state, {.sel = "1"});
+  enter(state, "one");
+  enter(state, "two");
+  update(state, TabFailed{.tab = {1}, .reason = "it is archived", .is_stored = true});
+  EXPECT_EQ(state.notice, "it is archived");
+  EXPECT_EQ(state.input().text(), "one\ntwo");
+  EXPECT_TRUE(key(state, "Enter").empty());
+  EXPECT_TRUE(state.tabs.empty());
+  EXPECT_EQ(state.notice, "not sent: /resume chooses another session, /new starts one");
+  EXPECT_EQ(state.input().text(), "one\ntwo");
+  key(state, "Ctrl-U");
+  key(state, "Backspace");
+  key(state, "Ctrl-U");
+  EXPECT_EQ(only<OpenNew>(enter(state, "/new")).tab, TabId{2});
+  update(state, TabOpened{{2}, some_metadata(), {}, {}, {}});
+  EXPECT_EQ(only<Ask>(enter(state, "three")).text, "three");
+}
+
 }  // namespace
 }  // namespace reprise::cli::app

@@ -103,10 +103,10 @@ struct SessionWorker::Performer {
 
   void operator()(const FindNewest&) { worker.find_newest(); }
   void operator()(const OpenNew& request) {
-    open(request.tab, [&] { return worker.open_new(request); });
+    open(request.tab, "", [&] { return worker.open_new(request); });
   }
   void operator()(const OpenSession& request) {
-    open(request.tab, [&] { return worker.open_stored(request); });
+    open(request.tab, request.sel, [&] { return worker.open_stored(request); });
   }
   void operator()(const CloseTab& request) { worker.begin_close(request.tab, false); }
   void operator()(const Ask& ask) {
@@ -207,11 +207,14 @@ struct SessionWorker::Performer {
   void operator()(const Elsewhere&) {}  // handled by perform() or by the terminal's owner
 
  private:
+  // `sel`: of a stored session.
   template <class Open>
-  void open(TabId tab, const Open& open_it) {
+  void open(TabId tab, std::string_view sel, const Open& open_it) {
     worker.set_job_tab(tab);
     if (const Result<> opened = open_it(); !opened) {
-      worker.parts_.events.post(TabFailed{.tab = tab, .reason = opened.error().message});
+      const bool is_none = sel == "last" && opened.error().code == Code::not_found;
+      worker.parts_.events.post(TabFailed{
+          .tab = tab, .reason = opened.error().message, .is_stored = !sel.empty() && !is_none});
     }
   }
 

@@ -160,7 +160,7 @@ Result<SessionInfo> SessionWorker::check_stored(const std::string& sel, const st
   if (!found) {
     return found;
   }
-  REPRISE_TRY(check_project(context, *found));
+  REPRISE_TRY(check_project(context, *store, *found));
   return found;
 }
 
@@ -172,6 +172,8 @@ Result<> SessionWorker::open_stored(const OpenSession& request) {
   REPRISE_ASSIGN(sel, adopt_session(parts_.context, sel));
   REPRISE_ASSIGN(const SessionInfo info, check_stored(sel, request.sel));
   first_ = false;
+  std::error_code error;
+  const bool has_folder = info.mode.empty() && fs::is_directory(info.working_dir, error);
   if (const OpenTab open = find_open(info.id); open.live != nullptr) {
     if (open.live->is_closing()) {
       return fail(Code::busy, "that session is closing; try again in a moment");
@@ -182,11 +184,15 @@ Result<> SessionWorker::open_stored(const OpenSession& request) {
   REPRISE_TRY(open({.tab = request.tab,
                     .flags = parts_.flags,
                     .choice = {.newest = false, .sel = info.id.str(), .mode_path = {}},
-                    .folder = info.mode.empty() ? fs::path(info.working_dir) : fs::path(),
+                    .folder = has_folder ? fs::path(info.working_dir) : fs::path(),
                     .same_store = true,
                     .title = "",
                     .working_dir = info.working_dir}));
-  Store* const store = find(request.tab)->session().store();
+  ChatSession& session = find(request.tab)->session();
+  if (!session.refusal().empty()) {
+    return {};  // which the tab says
+  }
+  Store* const store = session.store();
   announce(Announcement::Kind::notice,
            cat("Resumed session: ", store == nullptr ? info.title : name_of(*store, info)));
   return {};
@@ -209,6 +215,7 @@ Result<> SessionWorker::open(Opening opening) {
                  start_session(context, {.flags = opening.flags,
                                          .session = std::move(opening.choice),
                                          .title = std::move(opening.title),
+                                         .keeps_refused = true,
                                          .approver = approver,
                                          .stop = cancel_.get_token()}));
   REPRISE_ASSIGN(const Settings* const settings, context.config().settings());

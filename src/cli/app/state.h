@@ -125,8 +125,9 @@ struct State {
   bool after_ctrl_x = false;
   std::optional<Picker> picker = {};  // replaces the tab
   int pickers_opened = 0;
-  std::string status = {};                      // a transient message in the last line
-  std::string notice = {};                      // notices while there is no tab
+  std::string status = {};  // a transient message in the last line
+  std::string notice = {};  // notices while there is no tab
+  bool is_refused = false;  // the session to continue could not be opened, and there is no tab
   std::vector<std::string> late_warnings = {};  // warnings while closing
   std::vector<TabMetadata> open_at_exit = {};   // sessions that were open at the end
   std::optional<Time> stopped_at = {};          // the last Ctrl-C

@@ -80,7 +80,12 @@ class Handler {
     for (const std::string& prompt : opened.prompts) {
       tab->input.remember(prompt);
     }
-    ask_next(*tab, effects_);
+    if (tab->metadata.refusal.empty()) {
+      ask_next(*tab, effects_);
+    } else {
+      unqueue_questions(*tab);
+      announce(state_, tab, Entry::Kind::warning, tab->metadata.refusal);
+    }
     scroll_to_target(state_, *tab, effects_);
   }
 
@@ -96,16 +101,10 @@ class Handler {
     if (tab == nullptr) {
       return;
     }
-    // Keeps the typed text.
-    if (tab->input.empty()) {
-      for (const Entry& entry : tab->entries) {
-        if (entry.kind == Entry::Kind::waiting) {
-          tab->input.set(entry.text);
-        }
-      }
-    }
+    unqueue_questions(*tab);  // keeps the typed text
     state_.first_input = tab->input;
     drop_tab(state_, failed.tab);
+    state_.is_refused = failed.is_stored && state_.tabs.empty();
     announce(state_, state_.tab(), Entry::Kind::warning, failed.reason);
   }
 

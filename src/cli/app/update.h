@@ -107,6 +107,8 @@ void leave(State& state, ExitReason reason, Effects& effects);
 void begin_turn(Tab& tab);
 // Puts an unsent message before the typed text, and attaches its files again.
 void restore_input(Tab& tab, std::string_view text, const std::vector<std::string>& files);
+// Moves queued questions back to the input, so that nothing is asked without the user.
+void unqueue_questions(Tab& tab);
 // Ctrl-C: stops the answer, clears the input, or, pressed twice, quits.
 void stop(State& state, Effects& effects);
 // Esc: scrolls to the end, or stops the answer; pressed twice while idle, edits the last question.

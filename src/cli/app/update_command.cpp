@@ -134,6 +134,30 @@ void attach(State& state, const std::string& file, Effects& effects) {
   effects.emplace_back(CheckFile{.tab = tab->id, .file = file});
 }
 
+// A message that cannot be sent stays in the input, and is sent to no other session.
+bool refuses_message(State& state) {
+  Tab* const tab = state.tab();
+  if (tab != nullptr && tab->phase == Tab::Phase::closing) {
+    state.status = "this session is closing";
+    return true;
+  }
+  std::string reason;
+  if (tab == nullptr && state.is_refused) {
+    reason = "not sent: /resume chooses another session, /new starts one";
+  } else if (tab != nullptr && !tab->metadata.refusal.empty()) {
+    reason = cat("not sent: ", tab->metadata.refusal);
+    scroll_to_end(*tab);
+  }
+  if (reason.empty()) {
+    return false;
+  }
+  state.input().remember(state.input().text());  // a command takes its place
+  if (tab == nullptr || tab->entries.empty() || tab->entries.back().text != reason) {
+    announce(state, tab, Kind::warning, reason);
+  }
+  return true;
+}
+
 }  // namespace
 
 void submit(State& state, Effects& effects) {
@@ -146,9 +170,7 @@ void submit(State& state, Effects& effects) {
   if (trimmed(input.text()).empty()) {
     return;
   }
-  if (const Tab* const tab = state.tab();
-      tab != nullptr && tab->phase == Tab::Phase::closing && !is_slash(input.text())) {
-    state.status = "this session is closing";
+  if (!is_slash(input.text()) && refuses_message(state)) {
     return;
   }
   Attached attached{.mentioned = mentions(input.text())};
@@ -218,6 +240,11 @@ void run_command(State& state, std::string_view line, Effects& effects) {
   }
   if (tab->is_busy() && waits_for_answer(slash->verb)) {
     return announce(state, tab, Kind::warning, "an answer is running; Esc stops it");
+  }
+  if (!tab->metadata.refusal.empty() && waits_for_answer(slash->verb) &&
+      slash->verb != SlashVerb::provider && slash->verb != SlashVerb::model) {
+    return announce(state, tab, Kind::warning,
+                    cat("this session is read-only: ", tab->metadata.refusal));
   }
   if (slash->verb == SlashVerb::retry || slash->verb == SlashVerb::go_on) {
     return turn_again(*tab, slash->verb, effects);

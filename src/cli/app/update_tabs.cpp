@@ -41,6 +41,7 @@ Tab* add_tab(State& state, std::string folder) {
     tab.entries.push_back({.text = state.notice});  // repeated, as it was visible only briefly
   }
   state.notice.clear();
+  state.is_refused = false;
   state.tabs.push_back(std::move(tab));
   show_tab(state, state.tabs.size() - 1);
   return &state.tabs.back();

@@ -37,21 +37,6 @@ Entry* last_running(Tab& tab) {
   return waiting == tab.entries.begin() ? nullptr : &*std::prev(waiting);
 }
 
-// Moves queued questions back to the input, so that nothing is asked without the user.
-void unqueue_questions(Tab& tab) {
-  std::string text;
-  std::vector<std::string> files;
-  std::erase_if(tab.entries, [&](const Entry& entry) {
-    if (entry.kind == Entry::Kind::waiting) {
-      text += cat(text.empty() ? "" : "\n", entry.text);
-      files.insert(files.end(), entry.files.begin(), entry.files.end());
-      return true;
-    }
-    return false;
-  });
-  restore_input(tab, text, files);
-}
-
 // A reverse iterator; rend() if there is none.
 auto last_question(Tab& tab) {
   return std::find_if(tab.entries.rbegin(), tab.entries.rend(),
@@ -74,6 +59,20 @@ void restore_input(Tab& tab, std::string_view text, const std::vector<std::strin
     tab.input.set(cat(text, tab.input.empty() ? "" : "\n", tab.input.unfolded_text()));
   }
   tab.attached.insert(tab.attached.begin(), files.begin(), files.end());
+}
+
+void unqueue_questions(Tab& tab) {
+  std::string text;
+  std::vector<std::string> files;
+  std::erase_if(tab.entries, [&](const Entry& entry) {
+    if (entry.kind == Entry::Kind::waiting) {
+      text += cat(text.empty() ? "" : "\n", entry.text);
+      files.insert(files.end(), entry.files.begin(), entry.files.end());
+      return true;
+    }
+    return false;
+  });
+  restore_input(tab, text, files);
 }
 
 void begin_turn(Tab& tab) {

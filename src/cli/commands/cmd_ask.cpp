@@ -202,8 +202,14 @@ class Ask final : public Command {
                        ? started.conversation->continue_turn(observer, interrupts.token())
                        : started.conversation->ask(std::move(blocks), observer, interrupts.token());
     text.finish();
+    const auto left = leave_gone_folder(started, outcome);
     if (!outcome) {
       return std::unexpected(std::move(outcome).error());
+    }
+    if (!left) {
+      context.console().warn(left.error().message);
+    } else if (!left->empty()) {
+      context.console().notice(*left);
     }
     return conclude(context, *outcome, started.store);
   }

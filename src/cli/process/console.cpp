@@ -235,6 +235,23 @@ Result<bool> Console::confirm(std::string_view question, const std::stop_token& 
   return answer == "y" || answer == "yes";
 }
 
+Result<std::optional<bool>> Console::ask_once(const std::string& question,
+                                              const std::stop_token& stop) {
+  if (parent_ != nullptr) {
+    return parent_->ask_once(question, stop);
+  }
+  if (!question_sink_ && (sink_ || !can_ask())) {
+    return std::nullopt;
+  }
+  if (const auto known = answers_.find(question); known != answers_.end()) {
+    return known->second;
+  }
+  REPRISE_ASSIGN(const bool answer,
+                 question_sink_ ? Result<bool>(question_sink_(question)) : confirm(question, stop));
+  answers_.emplace(question, answer);
+  return answer;
+}
+
 Result<> Console::ask_consent_once(const std::string& question, std::string no_terminal,
                                    std::string refused, const std::stop_token& stop) {
   if (parent_ != nullptr) {

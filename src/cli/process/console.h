@@ -77,6 +77,8 @@ class Console {
   // the user cancels (Ctrl-C, Ctrl-D). Any other key rings the bell and repeats the question.
   char ask_key(std::string_view question, std::string_view keys, char default_key);
   bool can_ask() const;  // whether standard input and standard error are a terminal
+  // Asks a yes or no question that no flag answers, each only once; nullopt if nobody can be asked.
+  Result<std::optional<bool>> ask_once(const std::string& question, const std::stop_token& stop);
   // Like confirm(), but does not ask again after a yes. `no_terminal` is the error if nobody can be
   // asked, `refused` the one after a no; both are invalid_argument.
   Result<> ask_consent_once(const std::string& question, std::string no_terminal,
@@ -91,8 +93,9 @@ class Console {
   Output& err_;
   Console* parent_ = nullptr;
   ProgressBar bar_{err_};
-  std::vector<std::string> warnings_;  // for warn_once(); the parent's count, too
-  std::vector<std::string> consents_;  // questions answered with yes
+  std::vector<std::string> warnings_;    // for warn_once(); the parent's count, too
+  std::vector<std::string> consents_;    // questions answered with yes
+  std::map<std::string, bool> answers_;  // to ask_once()
   std::string usage_;
   bool warn_by_events_ = false;
   Sink sink_;

@@ -14,6 +14,7 @@
 #include "cli/session/start_session.h"
 #include "cli/settings/program_config.h"
 #include "export/transcript.h"
+#include "session/session_config.h"
 
 namespace reprise::cli {
 
@@ -73,6 +74,16 @@ void ChatSession::publish() {
   const std::lock_guard lock(published_->mutex);
   published_->session = conversation().session();
   published_->is_stored = conversation().is_session_stored();
+}
+
+Result<std::string> ChatSession::leave_gone_folder(const Result<Outcome>& outcome) {
+  return cli::leave_gone_folder(*started_, outcome);
+}
+
+std::string ChatSession::refusal() const {
+  return started_->refusal ? cat(started_->refusal->message,
+                                 "; `/provider NAME` continues this session with another provider")
+                           : "";
 }
 
 const std::optional<Author>& ChatSession::author() const {
@@ -261,7 +272,15 @@ Result<std::string> ChatSession::set_model(const std::string& text, std::stop_to
   flags.model = new_model;
   flags.dev = false;
   REPRISE_TRY(rebuild_with(std::move(flags), std::move(stop)));
-  REPRISE_TRY(store->update(id(), {.model = new_model}));
+  SessionPatch patch{.model = new_model};
+  const Session stored = current_session();
+  if (!started_->is_sessions_own &&
+      (stored.config.is_null() || stored.config == session_config(stored_base_url(stored)))) {
+    // The model is of no use to the provider that the session used before.
+    patch.provider = provider_name();
+    patch.config = session_config(started_->base_url);
+  }
+  REPRISE_TRY(store->update(id(), patch));
   context_.console().notice(cat("now using ", new_model));
   return std::string();
 }
@@ -290,7 +309,7 @@ Result<std::string> ChatSession::set_system(const std::string& text, std::stop_t
   REPRISE_TRY(store->update(id(), {.system_prompt = text == "-" ? "" : text}));
   flags_.system.reset();
   flags_.mode.reset();
-  REPRISE_TRY(rebuild(id(), std::move(stop)));
+  REPRISE_TRY(rebuild(id(), started_->refusal.has_value(), std::move(stop)));
   context_.console().notice(text == "-" ? "the system prompt is removed"
                                         : "the system prompt is set");
   return std::string();
@@ -309,7 +328,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
     REPRISE_TRY(store->update(id(), {.title = title_from_prompt(first.question)}));
   }
   REPRISE_ASSIGN(const SessionId child, fork_session(*store, request, context_.clock()));
-  REPRISE_TRY(rebuild(child, std::move(stop)));
+  REPRISE_TRY(rebuild(child, started_->refusal.has_value(), std::move(stop)));
   is_new_ = false;
   context_.console().notice(
       cat("switched to the fork ", cli::brief_id(*store, child), "; the original is unchanged"));
@@ -322,7 +341,7 @@ Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop
   const std::int64_t turns = slash.number.value_or(1);
   const auto first = first_exchange(*store, id());
   REPRISE_ASSIGN(const RewindResult rewound, rewind_session(*store, id(), turns));
-  REPRISE_TRY(rebuild(id(), std::move(stop)));
+  REPRISE_TRY(rebuild(id(), started_->refusal.has_value(), std::move(stop)));
   // A title made from a question that is taken back goes with it.
   const auto now = first_exchange(*store, id());
   const std::string title = current_session().info.title;
@@ -377,7 +396,7 @@ Result<std::string> ChatSession::save(const std::string& file) {
 // On an error, the previous flags remain, too.
 Result<> ChatSession::rebuild_with(RunFlags flags, std::stop_token stop) {
   std::swap(flags_, flags);
-  auto rebuilt = rebuild(id(), std::move(stop));
+  auto rebuilt = rebuild(id(), false, std::move(stop));
   if (!rebuilt) {
     flags_ = std::move(flags);
   }
@@ -385,11 +404,12 @@ Result<> ChatSession::rebuild_with(RunFlags flags, std::stop_token stop) {
 }
 
 // Starts the conversation again for session `id`. On an error, the previous conversation remains.
-Result<> ChatSession::rebuild(const SessionId& id, std::stop_token stop) {
+Result<> ChatSession::rebuild(const SessionId& id, bool keeps_refused, std::stop_token stop) {
   REPRISE_TRY(store_unsaved("be changed"));  // the previous conversation has it in memory only
   StartRequest request{.flags = flags_,
                        .session = {.newest = false, .sel = id.str(), .mode_path = {}},
                        .title = "",
+                       .keeps_refused = keeps_refused,
                        .approver = approver_,
                        .stop = std::move(stop)};
   REPRISE_ASSIGN(started_, start_session(context_, std::move(request)));

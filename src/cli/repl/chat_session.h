@@ -58,6 +58,10 @@ class ChatSession {
   Session current_session();
   // Called after each turn, and for messages during it, by the thread that runs it.
   void publish();
+  // See leave_gone_folder(). Called after each turn by the same thread.
+  Result<std::string> leave_gone_folder(const Result<Outcome>& outcome);
+  // Why the session is read-only, and what to do: no provider can continue it. "" if one can.
+  std::string refusal() const;
 
   // Runs a slash command, except for turns and the end. Returns text to show the user, sanitized
   // for terminals; "" for none.
@@ -79,7 +83,8 @@ class ChatSession {
   Result<std::string> todo(const std::string& text);
   Result<std::string> describe();
   Result<std::string> save(const std::string& file);
-  Result<> rebuild(const SessionId& id, std::stop_token stop);
+  // `keeps_refused`: see StartRequest.
+  Result<> rebuild(const SessionId& id, bool keeps_refused, std::stop_token stop);
   Result<> rebuild_with(RunFlags flags, std::stop_token stop);
   // Grows with each stored answer.
   std::int64_t stored_count();

@@ -209,6 +209,11 @@ Repl::Next Repl::turn(const Turn& ask, std::string_view question) {
 }
 
 Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
+  if (const auto left = session_.leave_gone_folder(outcome); !left) {
+    parts_.context.console().warn(left.error().message);
+  } else if (!left->empty()) {
+    parts_.context.console().notice(*left);
+  }
   if (outcome && !outcome->saved) {
     unsaved_ = true;
   }

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/folder.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/program/store_opener.h"
@@ -45,10 +46,10 @@ Result<SessionInfo> select(Context& context, Store& store, const SessionChoice& 
   return found;
 }
 
-Result<> check_folder(Context& context, const SessionInfo& info, const StartRequest& request,
-                      bool has_tools) {
+Result<> check_folder(Context& context, const Source& source, const SessionInfo& info,
+                      const StartRequest& request, bool has_tools) {
   if (request.session.in_project) {
-    REPRISE_TRY(check_project(context, info));
+    REPRISE_TRY(check_project(context, source, info));
   }
   if (has_tools) {
     REPRISE_TRY(allow_tools_in(context, info.working_dir, request.stop));
@@ -66,10 +67,45 @@ Error with_force_advice(Store& store, const SessionId& id, Error error) {
   return error;
 }
 
+// What becomes of a session with such a folder.
+enum class FolderFate : std::uint8_t {
+  stays,    // it is there, or does not matter
+  missing,  // it may come back, or cannot be replaced here
+  leaves,   // it is gone: the session belongs to the current one from its next turn on
+};
+
+// On a terminal the user decides whether a session leaves a folder that is gone.
+Result<FolderFate> folder_fate(Context& context, const Store& store, const SessionInfo& info,
+                               const StartRequest& request) {
+  const std::string& folder = info.working_dir;
+  const std::string here = context.config().at_start().project();
+  std::error_code error;
+  if (folder.empty() || folder == here || fs::is_directory(folder, error)) {
+    return FolderFate::stays;
+  }
+  const SourceCapabilities& can = store.capabilities();
+  if (!can.folders || !can.many_folders || can.one_open_per_folder || !is_gone_folder(folder)) {
+    return FolderFate::missing;
+  }
+  if (request.dry_run) {
+    return FolderFate::leaves;
+  }
+  REPRISE_ASSIGN(const auto answer, context.console().ask_once(cat("the session's folder ", folder,
+                                                                   " is gone; keep the session in ",
+                                                                   here, " from now on?"),
+                                                               request.stop));
+  return answer.value_or(true) ? FolderFate::leaves : FolderFate::stays;
+}
+
 Result<FoundSession> resume_stored(Context& context, const StartRequest& request, bool has_tools) {
   REPRISE_ASSIGN(Store* const store, open_for_resume(context, request));
-  REPRISE_ASSIGN(const SessionInfo info, select(context, *store, request.session));
-  REPRISE_TRY(check_folder(context, info, request, has_tools));
+  REPRISE_ASSIGN(SessionInfo info, select(context, *store, request.session));
+  REPRISE_ASSIGN(const FolderFate fate, folder_fate(context, *store, info, request));
+  const std::string stored_folder = info.working_dir;
+  if (fate == FolderFate::leaves) {
+    info.working_dir = context.config().at_start().project();
+  }
+  REPRISE_TRY(check_folder(context, *store, info, request, has_tools));
   auto resumed = resume_session(*store, info.id,
                                 {.change = !request.dry_run,
                                  .accept_changed = request.flags.force,
@@ -78,13 +114,14 @@ Result<FoundSession> resume_stored(Context& context, const StartRequest& request
   if (!resumed) {
     return std::unexpected(with_force_advice(*store, info.id, std::move(resumed).error()));
   }
-  std::error_code error;
-  if (const std::string& folder = info.working_dir;
-      !folder.empty() && folder != context.config().project() && !fs::is_directory(folder, error)) {
-    context.console().warn(cat("the session's folder is gone: ", folder));
+  if (fate == FolderFate::missing) {
+    context.console().warn(cat("the session's folder is not there: ", stored_folder));
   }
-  return FoundSession{
-      .store = store, .session = std::move(resumed->session), .recovered = resumed->recovered};
+  resumed->session.info.working_dir = info.working_dir;
+  return FoundSession{.store = store,
+                      .session = std::move(resumed->session),
+                      .recovered = resumed->recovered,
+                      .gone_folder = fate == FolderFate::leaves ? stored_folder : ""};
 }
 
 // A position beyond the end of any session: the new messages become a fork at the end when they are
@@ -174,7 +211,7 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
     context.console().warn("nothing of the session is on this machine; starting a new one");
     return FoundSession{};
   }
-  REPRISE_TRY(check_folder(context, *info, request, has_tools));
+  REPRISE_TRY(check_folder(context, *waiting.store, *info, request, has_tools));
   return read_waiting(context, waiting, *info, is_here);
 }
 
@@ -190,10 +227,10 @@ const SourceKind* kind_in(std::string_view sel) {
 
 }  // namespace
 
-Result<> check_project(Context& context, const SessionInfo& info) {
+Result<> check_project(Context& context, const Source& source, const SessionInfo& info) {
   std::error_code error;
-  if (info.working_dir.empty() || !info.mode.empty() ||
-      info.working_dir == context.config().project()) {
+  if (!source.capabilities().one_open_per_folder || info.working_dir.empty() ||
+      !info.mode.empty() || info.working_dir == context.config().project()) {
     return {};
   }
   if (!fs::exists(info.working_dir, error)) {

@@ -23,6 +23,8 @@ struct FoundSession {
   Store* store = nullptr;          // the session's store
   std::optional<Session> session;  // nullopt: start a new one
   bool recovered = false;
+  // Its folder, which is gone; `session` has the current one instead. "" if it keeps its own.
+  std::string gone_folder = {};
   std::vector<Message> earlier = {};  // the part on this machine while the server is unreachable
 };
 

@@ -164,6 +164,21 @@ void name_current(Context& context, Store& store, const SessionId& id, bool arch
   }
 }
 
+// Stands for the provider of a session that none can continue.
+class NoProvider final : public Provider {
+ public:
+  explicit NoProvider(Error reason) : reason_(std::move(reason)) {}
+  std::string_view name() const override { return "none"; }
+  Result<> stream(Request& /*request*/, const StreamSink& /*sink*/,
+                  std::stop_token /*stop*/) override {
+    return std::unexpected(reason_);
+  }
+  Result<std::string> dry_run(Request& /*request*/) override { return std::unexpected(reason_); }
+
+ private:
+  Error reason_;
+};
+
 // The input of both kinds of start.
 struct Prepared {
   const Settings& settings;
@@ -205,7 +220,8 @@ Result<Session> begin_new(Context& context, const Prepared& with, StartedSession
 // A fork of another tool's session continues with the provider of its first answer.
 Result<> store_provider(const Prepared& with, Store& store, Session& session) {
   SessionInfo& info = session.info;
-  if (!info.provider.empty() || !info.model.empty() || !info.forked_from || with.request.dry_run) {
+  if (!info.provider.empty() || !info.model.empty() || !info.forked_from || with.request.dry_run ||
+      with.choice.name.empty()) {
     return {};
   }
   info.provider = with.choice.name;
@@ -228,7 +244,9 @@ Result<Session> continue_session(Context& context, const Prepared& with,
                                          started.store, session, with.request.stop));
   }
   if (started.store != nullptr) {
-    REPRISE_TRY(check_provider(*started.store, *started.provider));
+    if (!started.refusal) {
+      REPRISE_TRY(check_provider(*started.store, *started.provider));
+    }
     REPRISE_TRY(store_provider(with, *started.store, session));
   }
   return session;
@@ -294,18 +312,43 @@ ConversationOptions make_options(Context& context, const Prepared& with, Started
   return options;
 }
 
-Result<> make_connections(Context& context, const Settings& settings, const ProviderChoice& choice,
-                          StartedSession& started) {
-  REPRISE_ASSIGN(started.provider,
-                 make_provider(choice.kind, choice::provider_options(settings, choice)));
-  started.provider_name = choice.name;
-  started.model = choice.model;
+// Who answers.
+struct Answering {
+  ProviderChoice choice = {};
+  RequestOptions options = {};
+  std::unique_ptr<Provider> provider = {};
+};
+
+Result<Answering> choose_answering(Context& context, const Settings& settings,
+                                   const StartRequest& request, const Mode* mode,
+                                   const std::optional<Session>& session) {
+  Answering out;
+  REPRISE_ASSIGN(out.choice, choose_answering_provider(context, request, mode, session));
+  REPRISE_ASSIGN(out.options, choose_request(context, request.flags, settings, out.choice));
+  REPRISE_ASSIGN(out.provider,
+                 make_provider(out.choice.kind, choice::provider_options(settings, out.choice)));
+  return out;
+}
+
+// For a session that nobody can continue, if the caller shows it nevertheless: nobody.
+Result<Answering> or_nobody(Result<Answering> chosen, const StartRequest& request,
+                            const FoundSession& found, StartedSession& started) {
+  if (chosen || !request.keeps_refused || !found.session || found.store == nullptr ||
+      !found.store->capabilities().messages || chosen.error().code == Code::cancelled) {
+    return chosen;
+  }
+  started.refusal = chosen.error();
+  return Answering{
+      .choice = {.name = found.session->info.provider, .model = found.session->info.model},
+      .provider = std::make_unique<NoProvider>(std::move(chosen).error())};
+}
+
+void make_connections(Context& context, const Settings& settings, StartedSession& started) {
   started.server_notes = make_server_notes(context.config().server_notes_folder());
   if (settings.outbox.value_or(true)) {
     started.outbox =
         make_outbox(context.config().outbox_folder(), context.config().store_url(settings));
   }
-  return {};
 }
 
 }  // namespace
@@ -333,14 +376,19 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   started->resumed = found.session.has_value();
   started->store = found.store;
   started->recovered = found.recovered;
-  REPRISE_ASSIGN(ProviderChoice choice,
-                 choose_answering_provider(context, request, mode, found.session));
-  REPRISE_ASSIGN(RequestOptions request_options,
-                 choose_request(context, request.flags, *settings, choice));
-  REPRISE_TRY(make_connections(context, *settings, choice, *started));
-  const Prepared with{*settings, request, mode, choice, unreachable.has_value()};
+  started->gone_folder = found.gone_folder;
+  REPRISE_ASSIGN(Answering answering,
+                 or_nobody(choose_answering(context, *settings, request, mode, found.session),
+                           request, found, *started));
+  started->provider = std::move(answering.provider);
+  started->provider_name = answering.choice.name;
+  started->model = answering.choice.model;
+  started->base_url = answering.choice.options.base_url;
+  started->is_sessions_own = answering.choice.is_sessions_own;
+  make_connections(context, *settings, *started);
+  const Prepared with{*settings, request, mode, answering.choice, unreachable.has_value()};
   ConversationOptions options = make_options(context, with, *started, found);
-  options.request = std::move(request_options);
+  options.request = std::move(answering.options);
   REPRISE_ASSIGN(Session session,
                  found.session
                      ? continue_session(context, with, *started, *std::move(found.session), options)
@@ -353,6 +401,22 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   started->conversation = std::make_unique<Conversation>(*started->provider, started->store,
                                                          std::move(session), std::move(options));
   return started;
+}
+
+Result<std::string> leave_gone_folder(StartedSession& started, const Result<Outcome>& outcome) {
+  if (started.gone_folder.empty() || !outcome || !outcome->saved || started.store == nullptr) {
+    return "";
+  }
+  const std::string left = std::exchange(started.gone_folder, "");
+  const SessionInfo& info = started.conversation->session().info;
+  REPRISE_ASSIGN(const Session stored, get(*started.store, info.id));
+  if (stored.info.working_dir != left) {
+    return "";  // another program has moved it
+  }
+  if (auto moved = started.store->update(info.id, {.working_dir = info.working_dir}); !moved) {
+    return fail_with_context(cat("the session still belongs to ", left), std::move(moved).error());
+  }
+  return cat("the session belongs to ", info.working_dir, " now, as ", left, " is gone");
 }
 
 }  // namespace reprise::cli
