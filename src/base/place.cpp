@@ -4,6 +4,9 @@
 
 #include <cerrno>
 
+#include "base/file.h"
+#include "base/utf8.h"
+
 namespace reprise {
 
 Place::Place(std::string folder) : folder_(std::move(folder)) {
@@ -63,6 +66,17 @@ void Place::add_missing(std::string_view folder) {
     folder = folder.substr(0, end);
   }
   missing_.insert(std::string(folder));
+}
+
+bool is_gone_folder(const std::filesystem::path& folder) {
+  std::filesystem::path path = folder.lexically_normal();
+  if (!path.has_filename()) {
+    path = path.parent_path();  // "/a/b/" is "/a/b"
+  }
+  // Bytes that are no UTF-8 were replaced: the name is not the folder's.
+  return path.is_absolute() && !path.native().contains(utf8::kReplacement) &&
+         kind_of(path).value_or(FileKind::other) == FileKind::none &&
+         is_folder(path.parent_path()).value_or(false);
 }
 
 }  // namespace reprise

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <filesystem>   // IWYU pragma: export
 #include <map>          // IWYU pragma: export
 #include <optional>     // IWYU pragma: export
 #include <set>          // IWYU pragma: export
@@ -39,5 +40,10 @@ class Place {
   std::set<std::string, std::less<>> missing_;
   std::string existing_;  // the folder last found above a missing one
 };
+
+// Whether the folder is known to be gone: it does not exist, while its parent does. A folder whose
+// parent does not exist either may be on a disk that is not there, or on another machine. A link
+// exists, whatever its target.
+bool is_gone_folder(const std::filesystem::path& folder);
 
 }  // namespace reprise

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <thread>
 
-#include "base/folder.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/program/store_opener.h"
