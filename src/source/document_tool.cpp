@@ -60,6 +60,7 @@ class DocumentTool final : public Tool {
       return nullptr;
     }
     REPRISE_ASSIGN(auto open, form_.open(found->second));
+    complete_title(*open);
     open->session.info.id = id;
     return open;
   }
@@ -89,6 +90,7 @@ class DocumentTool final : public Tool {
       }
       return nullptr;
     }
+    complete_title(**open);
     head.is_child = (*open)->is_child;
     if (!(*open)->tree.nodes().empty()) {
       head.info = (*open)->session.info;

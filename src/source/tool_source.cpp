@@ -267,6 +267,23 @@ void count_messages(OpenSession& session) {
   }
 }
 
+void complete_title(OpenSession& session) {
+  std::string& title = session.session.info.title;
+  const auto leaf = session.tree.leaf();
+  const Branch branch = leaf && title.empty() ? session.tree.branch(*leaf) : Branch{};
+  FirstWords words;
+  bool needs_more = true;
+  for (std::size_t i = 0; i < branch.size() && needs_more; ++i) {
+    std::vector<Node> nodes;
+    for (const std::uint32_t index : branch.message(i)) {
+      nodes.push_back(session.tree.nodes()[index]);
+    }
+    const auto message = session.message(nodes);
+    needs_more = message && words.add(*message);  // reading it reports the error
+  }
+  title = title.empty() ? words.title() : title;
+}
+
 std::unique_ptr<Source> make_tool_source(std::unique_ptr<Tool> tool) {
   return std::make_unique<ToolSource>(std::move(tool));
 }

@@ -30,6 +30,9 @@ JsonView json_at(std::string_view text, const Node& node);
 // Sets the session's head and its usage, counting each request once, from the current branch.
 void count_messages(OpenSession& session);
 
+// Without a title and a question: the first words of anyone. After count_messages().
+void complete_title(OpenSession& session);
+
 struct Listed {
   SessionInfo info;
   bool is_child = false;  // a sub-agent's: listed only with branches or children

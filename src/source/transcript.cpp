@@ -236,6 +236,9 @@ void complete_agent(Transcript& agent, const Transcript& of) {
   count_messages(agent);
 }
 
+// Without a title and a question: the first words of anyone.
+void complete_title(const JsonlTool& tool, Transcript& transcript);
+
 Result<Transcript> read_parts(const JsonlTool& tool, Located located, Extent& extent) {
   const std::optional<CopiedFrom> copied_from = located.copied_from;
   Transcript transcript = new_transcript(std::move(located));
@@ -254,8 +257,10 @@ Result<Transcript> read_parts(const JsonlTool& tool, Located located, Extent& ex
     transcript.session.info.title = title_of(transcript.given_title);
   }
   count_messages(transcript);
+  complete_title(tool, transcript);
   for (const auto& [name, agent] : transcript.agents) {
     complete_agent(*agent, transcript);
+    complete_title(tool, *agent);
   }
   return transcript;
 }
@@ -356,6 +361,20 @@ class MessageBuilder {
   PieceReader reader_;
   std::deque<Text> texts_;  // addresses are stable
 };
+
+void complete_title(const JsonlTool& tool, Transcript& transcript) {
+  std::string& title = transcript.session.info.title;
+  const auto leaf = transcript.tree.leaf();
+  const Branch branch = leaf && title.empty() ? transcript.tree.branch(*leaf) : Branch{};
+  MessageBuilder builder(tool, transcript);
+  FirstWords words;
+  bool needs_more = true;
+  for (std::size_t i = 0; i < branch.size() && needs_more; ++i) {
+    const auto message = builder.build(branch.message(i));
+    needs_more = message && words.add(*message);  // reading it reports the error
+  }
+  title = title.empty() ? words.title() : title;
+}
 
 }  // namespace
 

@@ -173,6 +173,17 @@ void mark_program_texts(Message& message) {
   }
 }
 
+bool FirstWords::add(const Message& message) {
+  constexpr int kMessagesMax = 8;
+  std::string& words = is_injected(message) ? of_program_ : of_model_;
+  words = words.empty() ? plain_text(message) : words;
+  return of_model_.empty() && ++messages_ < kMessagesMax;
+}
+
+std::string FirstWords::title() const {
+  return title_of(of_model_.empty() ? of_program_ : of_model_);
+}
+
 std::string title_by_tool(std::string_view stored) {
   constexpr std::string_view kPlaceholders[] = {
       "New chat", "New conversation", "New session", "Untitled session", "Untitled", "CLI session"};

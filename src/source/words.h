@@ -16,6 +16,20 @@ std::string first_words(Message question);
 // Marks what programs wrote in a person's message, and divides a text that has both.
 void mark_program_texts(Message& message);
 
+// The title of a session without one, and without a question, from its first messages: the first
+// words of the model, else those of a program.
+class FirstWords {
+ public:
+  // False when no more messages are needed.
+  bool add(const Message& message);
+  std::string title() const;
+
+ private:
+  std::string of_model_;
+  std::string of_program_;
+  int messages_ = 0;
+};
+
 // A title that the tool stored: "" for what it writes until there is one.
 std::string title_by_tool(std::string_view stored);
 

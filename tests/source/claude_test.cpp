@@ -662,5 +662,14 @@ TEST_F(ClaudeTest, EachPartOfAQuestionHasItsAuthor) {
   EXPECT_EQ(marks, "program person |program person program |program person |*person |");
 }
 
+TEST_F(ClaudeTest, WithoutAQuestionTheFirstWordsAreTheTitle) {
+  const std::string command = user("u1", "", "<command-name>/init</command-name>");
+  write(kFile, {command, assistant("a1", "u1", "m1", call("t1")),
+                assistant("a2", "a1", "m2", text("Here it is."))});
+  open("claude");
+  EXPECT_EQ(session(kId).info.title, "Here it is.");
+  EXPECT_EQ(sessions(), Lines{cat(kId, " Here it is. (3)")});
+}
+
 }  // namespace
 }  // namespace reprise::test::claude

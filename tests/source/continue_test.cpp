@@ -177,5 +177,14 @@ TEST_F(ContinueTest, ReadsTheFirstLayout) {
   EXPECT_EQ(sessions(true).size(), 2U) << "the answer that another one replaced";
 }
 
+TEST_F(ContinueTest, WithoutAQuestionTheFirstWordsAreTheTitle) {
+  write("sessions/s1.json",
+        {"{'sessionId':'s1','title':'New Session','history':[{'message':{'role':"
+         "'system','content':'Rules'}}]}"});
+  open("continue");
+  EXPECT_EQ(sessions(), Lines{"s1 Rules (1)"});
+  EXPECT_EQ(session("s1").info.title, "Rules");
+}
+
 }  // namespace
 }  // namespace reprise::test::continue_history

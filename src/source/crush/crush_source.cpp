@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "base/encode.h"
 #include "base/file.h"
@@ -219,15 +220,10 @@ Result<Message> crush_message(Database& database, std::int64_t key) {
   return message;
 }
 
-// Who answered, and the title if the session has none.
-void note_spoken(const Row& row, const std::string& parts, SessionInfo& info) {
+void note_answerer(const Row& row, SessionInfo& info) {
   if (row.text("role") == role::kAssistant && !row.text("model").empty()) {
     info.model = row.text("model");
     info.provider = row.text("provider");
-  }
-  if (info.title.empty() && !crush::is_injected_message(row.text("role"), JsonView(parts),
-                                                        row.integer("is_summary_message") != 0)) {
-    info.title = title_of(crush::question_of(row.text("role"), JsonView(parts)));
   }
 }
 
@@ -242,7 +238,11 @@ void add_row(const Row& row, OpenSession& open) {
   node.is_injected = crush::is_injected_message(row.text("role"), JsonView(parts),
                                                 row.integer("is_summary_message") != 0);
   open.tree.add(node, parts);
-  note_spoken(row, parts, open.session.info);
+  SessionInfo& info = open.session.info;
+  note_answerer(row, info);
+  if (info.title.empty() && !node.is_injected) {
+    info.title = title_of(crush::question_of(row.text("role"), JsonView(parts)));
+  }
 }
 
 Project project_of(const fs::path& database) {
@@ -318,7 +318,8 @@ class CrushTool final : public Tool {
       }
       std::map<std::string, std::int64_t> counts =
           count_rows(*(*database), "messages", "session_id", report);
-      const std::map<std::string, SessionInfo> known = spoken_in(*(*database), report);
+      const std::map<std::string, SessionInfo> known = answerers_in(*(*database), report);
+      const std::size_t before = sessions.size();
       for_each_row(
           (*database)->select("sessions", kCrushSession, ""), "sessions", report, [&](Row& row) {
             SessionInfo info = crush_session(row, project).info;
@@ -327,13 +328,18 @@ class CrushTool final : public Tool {
               const SessionInfo& found = spoken->second;
               info.provider = found.provider;
               info.model = found.model;
-              info.title = info.title.empty() ? found.title : info.title;
             }
             // Sessions that only generate titles are internal.
             if (!row.text("id").starts_with(kTitlePrefix) && ids.insert(info.id).second) {
               sessions.push_back({std::move(info), !row.text("parent_session_id").empty()});
             }
           });
+      for (Listed& listed : std::span(sessions).subspan(before)) {
+        if (listed.info.title.empty()) {
+          const auto open = open_in(project, *database, listed.info.id);
+          listed.info.title = open ? open->session.info.title : "";
+        }
+      }
     }
     return sessions;
   }
@@ -363,19 +369,17 @@ class CrushTool final : public Tool {
   }
 
  private:
-  // What messages add to each session's row: who answered, and the first question.
-  static std::map<std::string, SessionInfo> spoken_in(Database& database, ReadReport& report) {
+  // Who answered last in each session, which only its messages say.
+  static std::map<std::string, SessionInfo> answerers_in(Database& database, ReadReport& report) {
     std::map<std::string, SessionInfo> known;
     for_each_row(
-        database.select("messages",
-                        {"session_id", "role", "parts", "model", "provider", "is_summary_message"},
+        database.select("messages", {"session_id", "role", "model", "provider"},
                         database.has_column("messages", "created_at") ? "ORDER BY created_at, rowid"
                                                                       : "ORDER BY rowid"),
         "messages", report, [&](const Row& row) {
           const std::string id = row.text("session_id");
-          SessionInfo& info =
-              known.try_emplace(id, SessionInfo{.id = session_id_of(id)}).first->second;
-          note_spoken(row, json_column(row, "parts"), info);
+          note_answerer(row,
+                        known.try_emplace(id, SessionInfo{.id = session_id_of(id)}).first->second);
         });
     return known;
   }
@@ -409,6 +413,7 @@ class CrushTool final : public Tool {
     open->message = [database](std::span<const Node> nodes) {
       return crush_message(*database, nodes.front().at);
     };
+    complete_title(*open);
     return open;
   }
 

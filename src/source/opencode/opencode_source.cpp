@@ -105,6 +105,7 @@ class OpencodeTool final : public Tool {
       REPRISE_ASSIGN(const opencode::RawMessage raw, load(nodes.front().at));
       return opencode::message_of(raw, nodes.front().detail);
     };
+    complete_title(*open);
     return open;
   }
 
