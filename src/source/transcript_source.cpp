@@ -366,10 +366,13 @@ class TranscriptSource final : public Source, public OriginalReader {
       head.info = info_of(transcript);
     }
     copies_.note_first_message(located, head.first_message);
-    for (const Damage& damage : transcript.report.damage) {
-      add_damage(report, damage);
+    const bool is_intact = report.damaged == damaged && transcript.report.damaged == 0;
+    // A line is a small part; of a document, most may be gone.
+    if (located.parts.front().file.extension() == ".json") {
+      for (const Damage& damage : transcript.report.damage) {
+        add_damage(report, damage);
+      }
     }
-    const bool is_intact = report.damaged == damaged;
     state = state ? state : state_of(located, transcript);
     return is_intact ? cache_.put(located.id, *state, std::move(head))
                      : ListCache::share(*state, std::move(head));
