@@ -1,5 +1,6 @@
 #include "source/list_cache.h"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/fields.h"
+#include "reprise/environment.h"
 #include "source/branches.h"
 #include "source/file.h"
 
@@ -190,6 +192,9 @@ SharedHead complete(HeadState& state, CachedHead head) {
   }
   if (head.info) {
     head.info->revision = state.revision();
+    if (head.info->updated_at > system_clock().now()) {
+      head.info->arrived_at = state.changed_at();
+    }
   }
   return std::make_shared<const CachedHead>(std::move(head));
 }
@@ -217,6 +222,7 @@ void HeadState::add_file(const fs::path& file, const Result<FileState>& state) {
   if (!state) {
     return;
   }
+  changed_at_ = std::max(changed_at_, state->changed_at);
   add(cat(file.native(), " ", static_cast<std::int64_t>(state->inode), " ", state->bytes, " ",
           state->changed_at.time_since_epoch().count()));
 }

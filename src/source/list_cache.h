@@ -43,9 +43,12 @@ class HeadState {
   }
   // See SessionInfo::revision.
   std::string revision() const;
+  // When the last of the files was written.
+  Time changed_at() const { return changed_at_; }
 
  private:
   std::uint64_t hash_ = 0;
+  Time changed_at_ = {};
   bool is_settled_ = true;  // false: the next change of a file may leave the same state
 };
 

@@ -230,7 +230,7 @@ TEST_F(ExportedJsonTest, ComesBackWhole) {
   must(first->append(id,
                      {{.role = "user",
                        .blocks = {ImageBlock{"image/png", blob, "", {}}},
-                       .created_at = Time(std::chrono::seconds(1'800'000'000))}},
+                       .created_at = Time(std::chrono::seconds(1'700'000'000))}},
                      {}));
   must(first->update(id, {.title = "Another", .config = RawJson::parse("{\"a\":1.50}").value()}));
   const fs::path file =
@@ -291,7 +291,7 @@ TEST_F(ExportedJsonTest, OfTwoExportsOfASessionTheNewerOneCounts) {
   must(export_to_folder(*store, id, *find_export_format("json"), location(), {}));
   must(store->update(id, {.title = "alpha"}));
   must(store->append(
-      id, {{.role = "user", .created_at = Time(std::chrono::seconds(1'800'000'000))}}, {}));
+      id, {{.role = "user", .created_at = Time(std::chrono::seconds(1'700'000'000))}}, {}));
   must(export_to_folder(*store, id, *find_export_format("json"), location(), {}));
   open("exported");
   EXPECT_EQ(session("one").info.title, "alpha");

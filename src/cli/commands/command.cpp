@@ -136,8 +136,9 @@ constexpr CommandEntry kCommands[] = {
      .make = make_rename},
     {.name = "move",
      .group = CommandGroup::change,
-     .summary = "give sessions another folder, after a project was moved or renamed",
-     .description = "The sessions belong to FOLDER from now on. With --from, those of OLD go to "
+     .summary = "give sessions another folder",
+     .description = "After a project was moved or renamed: the sessions belong to FOLDER from now "
+                    "on. With --from, those of OLD go to "
                     "FOLDER, and those of each folder below OLD to the corresponding one below "
                     "FOLDER.",
      .examples = "reprise move last ~/src/app\n"

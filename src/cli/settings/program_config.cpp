@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <system_error>
 
 #include "base/command_line.h"
@@ -131,15 +132,21 @@ Result<> ProgramConfig::check_home() const {
 // What root creates in the home folder of another user would lock that user out, as does what
 // reading a database creates beside it.
 Result<> ProgramConfig::check_owners() const {
-  for (const std::filesystem::path& folder : {data_folder(), state_folder(), config_folder()}) {
+  std::set<std::string> folders;
+  for (const std::string_view variable : {"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"}) {
+    const auto value = environment_.find(variable);
+    folders.insert(value && value->starts_with('/') ? *value
+                                                    : environment_.find("HOME").value_or("/"));
+  }
+  for (const std::string& folder : folders) {
     const std::optional<uid_t> owner = owner_of(folder);
     if (owner && *owner != 0) {
       const std::string user = name_of_user(*owner);
-      return fail(
-          Code::invalid_argument,
-          cat("this is root, but ", folder.native(), " would belong to ", user,
-              ", who could not use it any more: run `sudo -u ", shell_word(user), " ", program(),
-              "` for that user's sessions, or `sudo -H ", program(), "` for root's own"));
+      return fail(Code::invalid_argument,
+                  cat("this is root, but ", folder, " belongs to ", user,
+                      ", who could not use what root creates there: run `sudo -u ",
+                      shell_word(user), " ", program(), "` for that user's sessions, or `sudo -H ",
+                      program(), "` for root's own"));
     }
   }
   return {};

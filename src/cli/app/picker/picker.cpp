@@ -134,6 +134,7 @@ PickerRow picker_row(const SessionInfo& info, std::string_view first_question) {
       .words = {},
       .messages = info.head.value,
       .updated = info.updated_at,
+      .activity = activity_of(info),
       .created = info.created_at,
       .mark = cat(info.pinned ? "* " : "", is_interrupted(info) ? "! " : ""),
       .pinned = info.pinned};

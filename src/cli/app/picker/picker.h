@@ -32,6 +32,7 @@ struct PickerRow {
   std::string words;  // the text to filter by, folded; begins with the title
   std::int64_t messages = 0;
   Time updated = {};
+  Time activity = {};  // what the list is ordered by
   Time created = {};
   std::string mark = {};  // shown before the title
   bool pinned = false;
@@ -45,7 +46,8 @@ PickerRow picker_row(const SessionInfo& info, std::string_view first_question);
 std::string preview_key(const PickerRow& row);
 void rename(PickerRow& row, std::string title);
 // Whether `a` is listed before `b`; false if they are equal.
-bool is_newer(const PickerRow& a, const PickerRow& b, Time PickerRow::* time = &PickerRow::updated);
+bool is_newer(const PickerRow& a, const PickerRow& b,
+              Time PickerRow::* time = &PickerRow::activity);
 
 struct Preview {
   std::string question;

@@ -61,6 +61,25 @@ TEST(Picker, LengthensShortIdsThatAreEqual) {
   EXPECT_EQ(rows[2].short_id, "aabbccdd01");
 }
 
+TEST(Picker, OrdersByActivityAndShowsTheSessionsTime) {
+  const auto at = [](int hour) { return Time(std::chrono::hours(hour)); };
+  const SessionInfo ahead{
+      .id = *SessionId::parse("ahead"), .updated_at = at(9), .arrived_at = at(2)};
+  const SessionInfo today{.id = *SessionId::parse("today"), .updated_at = at(3)};
+  EXPECT_TRUE(is_newer(picker_row(today, ""), picker_row(ahead, "")));
+  EXPECT_FALSE(is_newer(picker_row(ahead, ""), picker_row(today, "")));
+  EXPECT_EQ(picker_row(ahead, "").updated, at(9));
+}
+
+// An accent may be a character of its own.
+TEST(Picker, FindsTitlesInAnyForm) {
+  SessionInfo info{.id = *SessionId::parse("s"), .title = "Cre\u0300me BR\u00DBL\u00C9E"};
+  PickerRow row = picker_row(info, "");
+  EXPECT_TRUE(row.words.starts_with("creme brulee ")) << row.words;
+  rename(row, "\u00C9t\u00E9");
+  EXPECT_TRUE(row.words.starts_with("ete  ")) << row.words;
+}
+
 PickerRow own_row() {
   PickerRow out;
   out.id = "id-1";
@@ -116,6 +135,7 @@ TEST(Picker, ListsTheBestMatchesAndMoreOnDemand) {
     row.title = title;
     row.words = title;
     row.updated = Time(std::chrono::hours(24) - std::chrono::minutes(i));
+    row.activity = row.updated;
     row.created = Time(std::chrono::hours(i));
   }
   update(state, PageLoaded{.generation = 1, .rows = std::move(rows), .next = ""});

@@ -15,6 +15,7 @@ PickerRow row(int number, std::string title, std::string folder = "/home/ann/rep
   out.folder = std::move(folder);
   out.messages = number;
   out.updated = Time(std::chrono::hours(24 * 365 * 50) - std::chrono::minutes(number));
+  out.activity = out.updated;
   out.created = Time(std::chrono::hours(number));
   return out;
 }

@@ -34,6 +34,7 @@ PickerRow message_row(const SearchHit& hit) {
   PickerRow row = picker_row(hit.session, "");
   row.seq = hit.seq;
   row.updated = hit.time;
+  row.activity = hit.time;
   row.snippet = hit.role == "user" ? "You: " : "";
   for (const SearchPiece& piece : hit.snippet) {
     row.snippet += terminal_line(piece.text);
