@@ -73,6 +73,12 @@ class LessonTest : public testing::Test {
   std::string warnings() const { return joined(listener_.warnings); }
   Lesson lesson() { return read_lesson(&notes_, {"fake", "model.test", "m"}, clock_.time); }
 
+  static Message summary() {
+    Message message = user("in short: this and that");
+    json::set_field(message.extra, "claude", json::take(R"([{"isCompactSummary": true}])"));
+    json::set_field(message.extra, kInjectedField, json::take("true"));
+    return message;
+  }
   static std::vector<Message> turns(int count) {
     std::vector<Message> out;
     for (int turn = 0; turn < count; ++turn) {
@@ -133,6 +139,13 @@ TEST_F(LessonTest, NothingIsRememberedIfNothingHelps) {
   provider_.add().refuses({.has_parameters = true}, "no");
   EXPECT_FALSE(ask());
   EXPECT_TRUE(notes_.notes.empty());
+  begin_with_tools("s3");
+  provider_.scripts.clear();
+  provider_.add().refuses({.hint = {.tools_as_text = true}}, "no");
+  provider_.add().fails(Code::unauthorized, "who are you?");
+  EXPECT_FALSE(ask());
+  ASSERT_TRUE(provider_.seen.back().form.tools_as_text);
+  EXPECT_TRUE(notes_.notes.empty()) << "whether it helped is unknown";
 }
 
 TEST_F(LessonTest, AFormIsForgottenAfterSomeTime) {
@@ -186,6 +199,35 @@ TEST_F(LessonTest, WithoutANumberTheLimitIsBelowWhatWasRefused) {
   ASSERT_TRUE(ask());
   EXPECT_GT(lesson().limit.value, 2000);
   EXPECT_LT(lesson().limit.value, 2400);
+  clock_.time += kLessonAge;
+  EXPECT_EQ(lesson().limit.value, 0);
+}
+
+TEST_F(LessonTest, ARefusalWithoutANumberDoesNotRaiseTheLimit) {
+  provider_.listed = {{.id = "m", .name = {}, .ends_on = {}, .context_tokens = 3000}};
+  begin("s2", turns(40));
+  refuse(1, {.is_length = true});
+  ASSERT_TRUE(ask());
+  EXPECT_EQ(lesson().limit.value, 3000);
+}
+
+TEST_F(LessonTest, AllRequestsOfATurnBeginAtTheSameMessage) {
+  ToolRegistry tools;
+  const ToolSpec spec{"t", "Says much.", *RawJson::parse(R"({"type":"object"})")};
+  ASSERT_TRUE(tools.add({spec, [](const ToolContext&, const RawJson&) {
+                           return Result<ToolOutput>(ToolOutput{std::string(4000, 'x')});
+                         }}));
+  begin("s2", turns(40));
+  provider_.scripts.clear();
+  provider_.add().refuses({.is_length = true}, "too long");
+  provider_.add().call("c1", "t", "{}").ended(StopReason::tool_use);
+  provider_.add().text("fine").ended();
+  Conversation conversation(provider_, store_.get(), *get(*store_, session_.info.id),
+                            {.model = "m", .tools = &tools});
+  ASSERT_TRUE(conversation.ask("now", listener_));
+  ASSERT_EQ(provider_.seen.size(), 3U);
+  EXPECT_LT(provider_.seen.at(1).messages.size(), 50U);
+  EXPECT_EQ(sent(1).substr(0, 20), sent(2).substr(0, 20)) << "so that it is cached";
 }
 
 TEST_F(LessonTest, NearTheLimitAnUnclearRefusalIsTakenForLength) {
@@ -223,10 +265,7 @@ TEST_F(LessonTest, AFormIsTriedIfLengthWasNotTheReason) {
 
 TEST_F(LessonTest, WhatASummaryReplacedIsLeftOutFirst) {
   std::vector<Message> messages = turns(10);
-  Message summary = user("in short: this and that");
-  json::set_field(summary.extra, "claude", json::take(R"([{"isCompactSummary": true}])"));
-  json::set_field(summary.extra, kInjectedField, json::take("true"));
-  messages.push_back(summary);
+  messages.push_back(summary());
   std::ranges::move(turns(30), std::back_inserter(messages));
   begin("s2", messages);
   refuse(1, {.is_length = true});
@@ -235,6 +274,18 @@ TEST_F(LessonTest, WhatASummaryReplacedIsLeftOutFirst) {
   EXPECT_EQ(provider_.seen.at(1).messages.size(), 61U) << "it is one with the question after it";
   ASSERT_TRUE(ask("and now"));
   EXPECT_TRUE(sent(2).starts_with("user: in short: this and that")) << sent(2).substr(0, 60);
+}
+
+TEST_F(LessonTest, WithinAKnownLimitARequestBeginsWithTheSummary) {
+  begin("s2", turns(40));
+  refuse(1, {.is_length = true, .size = 8000, .limit = 4000});
+  ASSERT_TRUE(ask());
+  std::vector<Message> messages = turns(20);
+  messages.push_back(summary());
+  std::ranges::move(turns(10), std::back_inserter(messages));
+  begin("s3", messages);
+  ASSERT_TRUE(ask());
+  EXPECT_TRUE(sent(0).starts_with("user: in short: this and that")) << sent(0).substr(0, 60);
 }
 
 // Each cut leaves out turns, and what remains keeps its pictures, up to the question alone.
@@ -267,10 +318,10 @@ TEST_F(LessonTest, TheHistoryIsCutBeforeThePicturesInIt) {
 // OpenCode stores the summary as an answer.
 TEST_F(LessonTest, ASummaryMayBeAnAnswer) {
   std::vector<Message> messages = turns(10);
-  Message summary = assistant({Block(text_of("in short: this and that"))}, "opencode");
-  json::set_field(summary.extra, "opencode", json::take(R"({"summary": true})"));
-  json::set_field(summary.extra, kInjectedField, json::take("true"));
-  messages.push_back(summary);
+  Message answer = assistant({Block(text_of("in short: this and that"))}, "opencode");
+  json::set_field(answer.extra, "opencode", json::take(R"({"summary": true})"));
+  json::set_field(answer.extra, kInjectedField, json::take("true"));
+  messages.push_back(answer);
   std::ranges::move(turns(5), std::back_inserter(messages));
   begin("s2", messages);
   refuse(1, {.is_length = true});
@@ -308,7 +359,8 @@ TEST(Lesson, NotesOfOtherProgramsAreIgnored) {
   const Maker target{"p", "h", "m"};
   for (const std::string_view note :
        {"", "[]", "{", R"({"form":"strict_ids","form_at":3,"limit":-1,"limit_at":"x"})",
-        R"({"form":["?","omits_opaque"],"form_at":"2026-01-01T00:00:00Z"})"}) {
+        R"({"form":["?","omits_opaque"],"form_at":"2026-01-01T00:00:00Z"})",
+        R"({"limit":-1,"limit_at":"2026-01-01T00:00:00Z"})"}) {
     notes.notes["p h m"] = note;
     const Lesson lesson = read_lesson(&notes, target, *parse_time("2026-01-02T00:00:00Z"));
     EXPECT_EQ(lesson.form, RequestForm()) << note;

@@ -26,7 +26,7 @@ struct SummaryMark {
 constexpr SummaryMark kSummaryMarks[] = {
     {"isCompactSummary", "true"},          // Claude Code
     {"type", R"("compacted")"},            // Codex
-    {"type", R"("compaction")"},           // Pi, OpenCode
+    {"type", R"("compaction")"},           // Pi, llama.cpp
     {"summary", "true"},                   // OpenCode
     {"subtype", R"("chat_compression")"},  // Qwen Code
 };

@@ -60,7 +60,8 @@ TEST_F(ServerNoteFilesTest, ADamagedFileIsNone) {
   const std::filesystem::path file = files().front();
   const std::string whole = *read_file(file, 1000);
   for (const std::string& text :
-       {std::string(), whole.substr(0, whole.size() / 2), std::string("[]"), std::string("{}"),
+       {std::string(), whole.substr(0, whole.size() / 2), whole.substr(0, whole.size() - 2),
+        std::string("[]"), std::string("{}"),
         std::string(R"({"server":"another","note":{"limit":3}})"),
         cat(R"({"server":"p h m","note":{"a":")", std::string(100'000, 'x'), "\"}}")}) {
     std::ofstream(file, std::ios::trunc) << text;
