@@ -182,9 +182,9 @@ using StreamEvent = std::variant<TextDelta, ThinkingDelta, ThinkingSignature, To
 using StreamSink = std::function<void(const StreamEvent&)>;
 
 struct ModelInfo {
-  std::string id;       // used in requests
-  std::string name;     // for display; "" if the provider has none
-  std::string ends_on;  // "2026-12-11", the day it is withdrawn; "" if unknown
+  std::string id;                   // used in requests
+  std::string name;                 // for display; "" if the provider has none
+  std::string ends_on;              // "2026-12-11", the day it is withdrawn; "" if unknown
   std::int64_t context_tokens = 0;  // the limit of a request with its answer; 0 if unknown
   friend bool operator==(const ModelInfo&, const ModelInfo&) = default;
 };

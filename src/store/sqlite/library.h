@@ -14,8 +14,8 @@ std::string_view version();  // "3.40.1"
 
 // Whether this version can damage a database in WAL mode if one process checkpoints while another
 // one restarts the log (before 3.51.3, 3.50.7 and 3.44.6). Processes of this store are protected by
-// its own lock; and from checkpoints of other programs, because with this fault a connection of ours
-// holds SQLite's checkpoint lock while it writes.
+// its own lock; and from checkpoints of other programs, because with this fault a connection of
+// ours holds SQLite's checkpoint lock while it writes.
 bool has_wal_reset_fault();
 
 // Whether the file system lets programs share memory through this file, as a log requires. True if
