@@ -265,8 +265,9 @@ Result<SessionPage> PostgresStore::list(const SessionQuery& query) {
                  database_.read_one({kFolders, postgres::values(database_.tenant())}, From::list));
   SessionQuery spelled = query;
   for (int i = 0; i < folders.count(); ++i) {
-    spelled.working_dir = folders.bytes(i, "folder");
-    if (*spelled.working_dir != *query.working_dir && checked.place->is_at(*spelled.working_dir)) {
+    const std::string_view folder = folders.bytes(i, "folder");
+    if (folder != query.working_dir && checked.place->is_at(folder)) {
+      spelled.working_dir = folder;
       REPRISE_ASSIGN(SessionPage more, scan_list(database_, spelled, after));
       page = store::merge_pages(std::move(page), std::move(more), query);
     }
