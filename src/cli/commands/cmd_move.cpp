@@ -67,7 +67,7 @@ class Move final : public Command {
       return fail(Code::unsupported, "the sessions of this store have no folder");
     }
     const std::string to = utf8::sanitize(folder.native());
-    return from_ ? move_all(context, *store, to) : move_named(context, *store, to);
+    return from_ ? move_all(context, *store, *from_, to) : move_named(context, *store, to);
   }
 
  private:
@@ -81,8 +81,9 @@ class Move final : public Command {
   }
 
   // The archived ones, too; what is in the trash does not change.
-  Result<Exit> move_all(Context& context, Store& store, const std::string& to) const {
-    const fs::path old = context.config().path_named(*from_);
+  Result<Exit> move_all(Context& context, Store& store, const std::string& from,
+                        const std::string& to) const {
+    const fs::path old = context.config().path_named(from);
     std::error_code missing;
     const fs::path present = fs::canonical(old, missing);
     const std::vector<std::string> froms = {written(old), written(missing ? old : present)};

@@ -81,9 +81,10 @@ Result<std::string> ChatSession::leave_gone_folder(const Result<Outcome>& outcom
 }
 
 std::string ChatSession::refusal() const {
-  return started_->refusal ? cat(started_->refusal->message,
-                                 "; `/provider NAME` continues this session with another provider")
-                           : "";
+  const auto& refusal = started_->refusal;
+  return refusal ? cat(refusal->message,
+                       "; `/provider NAME` continues this session with another provider")
+                 : "";
 }
 
 const std::optional<Author>& ChatSession::author() const {

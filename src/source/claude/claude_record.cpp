@@ -116,6 +116,20 @@ void append_rest(JsonView record, std::string& out) {
   object.close();
 }
 
+// What the program put beside a person's words, or in their place.
+void mark_program_texts(const Piece& first, Message& message) {
+  if (first.node.is_injected) {
+    mark_injected(message);
+  } else if (message.role == role::kUser) {
+    for (Block& block : message.blocks) {
+      auto* const text = std::get_if<TextBlock>(&block);
+      if (text != nullptr && begins_as_program_text(text->text)) {
+        mark_injected(*text);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Line::Line(JsonView line) : record(line) {
@@ -240,16 +254,8 @@ Message message_of(std::span<const Piece> pieces) {
     lines += lines.size() > 1 ? "," : "";
     append_rest(line.record, lines);
   }
-  if (pieces.front().node.is_injected) {
-    mark_injected(message);
-  } else if (message.role == role::kUser) {
-    for (Block& block : message.blocks) {
-      auto* const text = std::get_if<TextBlock>(&block);
-      if (text != nullptr && begins_as_program_text(text->text)) {
-        mark_injected(*text);
-      }
-    }
-  } else if (message.role == role::kAssistant) {
+  mark_program_texts(pieces.front(), message);
+  if (message.role == role::kAssistant && !pieces.front().node.is_injected) {
     message.provider = kProvider;
     message.model = first.model.text();
     message.response_id = first.id.text();

@@ -158,7 +158,8 @@ class FolderStorage final : public Storage {
     ReadReport ignored;  // damage is reported when they are read
     for (std::size_t i = 0; i < std::min(messages.size(), kTriedMax); ++i) {
       const auto text = read_object(messages[messages.size() - 1 - i], ignored);
-      if (text && *text && note_answer(JsonView(**text), info)) {
+      const std::string object = text ? text->value_or("") : "";
+      if (!object.empty() && note_answer(JsonView(object), info)) {
         return;
       }
     }

@@ -357,7 +357,7 @@ Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& qu
   }
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
   REPRISE_ASSIGN(SessionPage page, list_spelled(connection, query, after));
-  if (checked.place) {
+  if (checked.place && query.working_dir) {
     REPRISE_ASSIGN(const std::vector<std::string> others,
                    other_spellings(connection, *query.working_dir, *checked.place));
     SessionQuery spelled = query;
