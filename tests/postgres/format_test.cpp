@@ -47,7 +47,7 @@ TEST_F(PostgresFormat, TablesHaveTheDocumentedKeys) {
             "reprise_sessions(tenant, session_id)\n"
             "reprise_values(tenant, session_id, name, part)\n"
             "reprise_words(tenant, session_id, branch, seq)");
-  EXPECT_EQ(rows("SELECT version::text FROM reprise_schema"), "5");
+  EXPECT_EQ(rows("SELECT version::text FROM reprise_schema"), "6");
 }
 
 TEST_F(PostgresFormat, ASessionIsAHeadARowAndValues) {

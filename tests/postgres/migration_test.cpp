@@ -73,7 +73,7 @@ constexpr std::string_view kReadsHeads = "SELECT count(*) FROM reprise_heads";
 TEST(PostgresMigration, QuickStepsAreTakenOnceByTenClientsThatOpenTheTables) {
   const std::string url = made_database();
   EXPECT_TRUE(works(open_with_steps(url, {.access = Access::read})));
-  EXPECT_EQ(versions_of(url), "5");
+  EXPECT_EQ(versions_of(url), "6");
   std::mutex mutex;
   std::vector<std::string> notes;
   StoreOptions options;
@@ -87,7 +87,7 @@ TEST(PostgresMigration, QuickStepsAreTakenOnceByTenClientsThatOpenTheTables) {
       clients.emplace_back([&] { EXPECT_TRUE(works(open_with_steps(url, options))); });
     }
   }
-  EXPECT_EQ(versions_of(url), "5 6");
+  EXPECT_EQ(versions_of(url), "6 7");
   ASSERT_EQ(notes.size(), 10U);
   EXPECT_NE(notes[0].find("its tables are of an older version: their owner runs once: reprise "
                           "--store"),
@@ -95,13 +95,13 @@ TEST(PostgresMigration, QuickStepsAreTakenOnceByTenClientsThatOpenTheTables) {
       << notes[0];
   for (const auto& refused : {open_store(url), open_store(url, {.access = Access::read})}) {
     ASSERT_TRUE(fails(refused, Code::unsupported));
-    EXPECT_NE(refused.error().message.find("newer version (format 6; this one knows 5)"),
+    EXPECT_NE(refused.error().message.find("newer version (format 7; this one knows 6)"),
               std::string::npos)
         << refused.error().message;
   }
   EXPECT_TRUE(fails(migrate_store(url), Code::unsupported));
   must(migrate_with_steps(url));
-  EXPECT_EQ(versions_of(url), "5 6 7");
+  EXPECT_EQ(versions_of(url), "6 7 8");
   notes.clear();
   EXPECT_TRUE(works(open_with_steps(url, options)));
   EXPECT_EQ(notes, std::vector<std::string>{});
@@ -110,7 +110,7 @@ TEST(PostgresMigration, QuickStepsAreTakenOnceByTenClientsThatOpenTheTables) {
 TEST(PostgresMigration, NewTablesNeedNoAdministrator) {
   const std::string url = new_database();
   EXPECT_TRUE(works(open_with_steps(url)));
-  EXPECT_EQ(versions_of(url), "5 6 7");
+  EXPECT_EQ(versions_of(url), "6 7 8");
 }
 
 TEST(PostgresMigration, NamesTheTransactionThatKeepsItFromAQuickStep) {
@@ -145,7 +145,7 @@ TEST(PostgresRole, ThatMayNotMigrateOldTablesGetsAHint) {
           "'postgres://OWNER@",
           url.substr(at, url.find('?') - at), "?sslmode=prefer' store migrate");
   EXPECT_NE(refused.error().message.find(hint), std::string::npos) << refused.error().message;
-  EXPECT_EQ(versions_of(url), "5");
+  EXPECT_EQ(versions_of(url), "6");
   must(open_with_steps(url));
   EXPECT_TRUE(works(open_with_steps(other)));
 }
@@ -189,11 +189,11 @@ TEST(PostgresMigration, BuildsIndexesBesideWriters) {
       " FROM generate_series(1, 12000) AS i");
   std::vector<std::string> steps;
   const auto note = [&steps](std::string_view step) { steps.emplace_back(step); };
-  const std::vector<std::string> outstanding = {"version 6: a column of colours",
-                                                "version 7: an index of colours"};
+  const std::vector<std::string> outstanding = {"version 7: a column of colours",
+                                                "version 8: an index of colours"};
   must(migrate_with_steps(url, note, postgres::DryRun::yes));
   EXPECT_EQ(steps, outstanding);
-  EXPECT_EQ(versions_of(url), "5");
+  EXPECT_EQ(versions_of(url), "6");
   std::atomic<bool> is_over = false;
   std::atomic<int> written = 0;
   std::vector<std::jthread> others;
@@ -223,7 +223,7 @@ TEST(PostgresMigration, BuildsIndexesBesideWriters) {
   EXPECT_EQ(query(url, "SELECT sum(head) FROM reprise_heads WHERE tenant = 'many'"),
             std::to_string(written));
   EXPECT_NE(std::ranges::find(steps, "building the index reprise_by_colour"), steps.end());
-  EXPECT_EQ(versions_of(url), "5 6 7");
+  EXPECT_EQ(versions_of(url), "6 7 8");
   EXPECT_EQ(query(url,
                   "SELECT indisvalid FROM pg_index WHERE indexrelid ="
                   " to_regclass('reprise_by_colour')"),
@@ -246,7 +246,7 @@ TEST(PostgresMigration, WaitsForALongTransactionAndNamesIt) {
   ASSERT_EQ(waits.size(), 1U);
   EXPECT_NE(waits[0].find("(backup, role reprise) on reprise_heads"), std::string::npos)
       << waits[0];
-  EXPECT_EQ(versions_of(url), "5 6 7");
+  EXPECT_EQ(versions_of(url), "6 7 8");
 }
 
 // Programs that opened the store without the function use two round trips, and so do those whose

@@ -39,7 +39,7 @@ class SqliteFormat : public testing::Test {
 
 TEST_F(SqliteFormat, TheHeaderHasItsVersion) {
   EXPECT_EQ(rows("PRAGMA application_id"), Rows{std::to_string(0x52505253)});
-  EXPECT_EQ(rows("PRAGMA user_version"), Rows{"3"});
+  EXPECT_EQ(rows("PRAGMA user_version"), Rows{"4"});
   EXPECT_EQ(rows("PRAGMA journal_mode"), Rows{"wal"});
   EXPECT_EQ(rows("SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name"),
             (Rows{"reprise_blob_unnamed", "reprise_message_copied", "reprise_message_inserted",

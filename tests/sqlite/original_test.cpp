@@ -304,7 +304,7 @@ TEST(UnreleasedDatabases, AreRefusedAndLeftAlone) {
   {
     const auto store = open_at(file);
   }
-  for (const std::string version : {"1", "2"}) {
+  for (const std::string version : {"1", "2", "3"}) {
     {
       PlainDatabase plain(file);
       plain.run("PRAGMA user_version = " + version);

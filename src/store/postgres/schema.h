@@ -20,9 +20,9 @@
 
 namespace reprise::postgres {
 
-// The version of the first release, and the only row of reprise_schema in a new database; 1 to 4
+// The version of the first release, and the only row of reprise_schema in a new database; 1 to 5
 // were of builds before it.
-inline constexpr std::int64_t kVersion = 5;
+inline constexpr std::int64_t kVersion = 6;
 
 // The versions that exist.
 inline constexpr std::string_view kFindVersions = "SELECT version FROM reprise_schema";

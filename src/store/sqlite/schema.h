@@ -9,8 +9,8 @@
 
 namespace reprise::sqlite {
 
-// The user_version of the first release; 1 and 2 were of builds before it.
-inline constexpr std::int64_t kVersion = 3;
+// The user_version of the first release; 1 to 3 were of builds before it.
+inline constexpr std::int64_t kVersion = 4;
 inline constexpr std::int64_t kApplicationId = 0x52505253;  // "RPRS"
 
 // A column that the original program does not have.

@@ -1,10 +1,10 @@
 PRAGMA application_id=1380995667;
-PRAGMA user_version=3;
+PRAGMA user_version=4;
 PRAGMA foreign_keys=OFF;
 BEGIN TRANSACTION;
-CREATE TABLE sessions(id TEXT PRIMARY KEY,title TEXT NOT NULL DEFAULT '',model TEXT NOT NULL,working_dir TEXT NOT NULL DEFAULT '',created_at DATETIME NOT NULL DEFAULT (datetime('now')),updated_at DATETIME NOT NULL DEFAULT (datetime('now')),token_count INTEGER NOT NULL DEFAULT 0,forked_from TEXT NOT NULL DEFAULT '', created_us INTEGER, updated_us INTEGER, updated_slot INTEGER NOT NULL DEFAULT 0, closed_us INTEGER, trashed_us INTEGER, state TEXT NOT NULL DEFAULT 'active', state_before_trash TEXT NOT NULL DEFAULT '', pinned INTEGER NOT NULL DEFAULT 0, mode TEXT NOT NULL DEFAULT '', provider TEXT NOT NULL DEFAULT '', head INTEGER NOT NULL DEFAULT 0, generation INTEGER NOT NULL DEFAULT 0, forked_at INTEGER NOT NULL DEFAULT 0, base TEXT, base_count INTEGER NOT NULL DEFAULT 0, kept_for TEXT REFERENCES sessions(id) ON DELETE CASCADE, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0, reasoning_tokens INTEGER NOT NULL DEFAULT 0, cached_tokens INTEGER NOT NULL DEFAULT 0, cost_nanos INTEGER, price_source TEXT NOT NULL DEFAULT '', config TEXT NOT NULL DEFAULT 'null', response_chain TEXT NOT NULL DEFAULT '[]', extra TEXT NOT NULL DEFAULT '{}', system_prompt TEXT NOT NULL DEFAULT '');
-INSERT INTO sessions VALUES('01990000-0000-7000-8000-000000000001','Leagues','','','2026-09-21 14:13:21','2026-09-21 14:13:36',72,'',1790000001000000,1790000016000000,26673078,NULL,NULL,'active','',0,'','',6,0,0,NULL,0,NULL,30,42,0,0,NULL,'','null','[]','{}','');
-INSERT INTO sessions VALUES('01990000-0000-7000-8000-000000000002','Session 2','','','2026-09-21 14:13:22','2026-09-21 14:13:40',30,'01990000-0000-7000-8000-000000000001',1790000002000000,1790000020000000,26673078,NULL,NULL,'active','',0,'','',4,0,2,'01990000-0000-7000-8000-000000000001',2,NULL,10,20,0,0,NULL,'','null','[]','{}','');
+CREATE TABLE sessions(id TEXT PRIMARY KEY,title TEXT NOT NULL DEFAULT '',model TEXT NOT NULL,working_dir TEXT NOT NULL DEFAULT '',created_at DATETIME NOT NULL DEFAULT (datetime('now')),updated_at DATETIME NOT NULL DEFAULT (datetime('now')),token_count INTEGER NOT NULL DEFAULT 0,forked_from TEXT NOT NULL DEFAULT '', created_us INTEGER, updated_us INTEGER, updated_slot INTEGER NOT NULL DEFAULT 0, ahead_us INTEGER, closed_us INTEGER, trashed_us INTEGER, state TEXT NOT NULL DEFAULT 'active', state_before_trash TEXT NOT NULL DEFAULT '', pinned INTEGER NOT NULL DEFAULT 0, mode TEXT NOT NULL DEFAULT '', provider TEXT NOT NULL DEFAULT '', head INTEGER NOT NULL DEFAULT 0, generation INTEGER NOT NULL DEFAULT 0, forked_at INTEGER NOT NULL DEFAULT 0, base TEXT, base_count INTEGER NOT NULL DEFAULT 0, kept_for TEXT REFERENCES sessions(id) ON DELETE CASCADE, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0, reasoning_tokens INTEGER NOT NULL DEFAULT 0, cached_tokens INTEGER NOT NULL DEFAULT 0, cost_nanos INTEGER, price_source TEXT NOT NULL DEFAULT '', config TEXT NOT NULL DEFAULT 'null', response_chain TEXT NOT NULL DEFAULT '[]', extra TEXT NOT NULL DEFAULT '{}', system_prompt TEXT NOT NULL DEFAULT '');
+INSERT INTO sessions VALUES('01990000-0000-7000-8000-000000000001','Leagues','','','2026-09-21 14:13:21','2026-09-21 14:13:36',72,'',1790000001000000,1790000016000000,26673078,NULL,NULL,NULL,'active','',0,'','',6,0,0,NULL,0,NULL,30,42,0,0,NULL,'','null','[]','{}','');
+INSERT INTO sessions VALUES('01990000-0000-7000-8000-000000000002','Session 2','','','2026-09-21 14:13:22','2026-09-21 14:13:40',30,'01990000-0000-7000-8000-000000000001',1790000002000000,1790000020000000,26673078,NULL,NULL,NULL,'active','',0,'','',4,0,2,'01990000-0000-7000-8000-000000000001',2,NULL,10,20,0,0,NULL,'','null','[]','{}','');
 CREATE TABLE messages(id INTEGER PRIMARY KEY,session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,seq INTEGER NOT NULL,role TEXT NOT NULL,created_at DATETIME NOT NULL DEFAULT (datetime('now')), created_us INTEGER, provider TEXT, model TEXT, response_id TEXT, usage TEXT, state TEXT, extra TEXT, author TEXT, content TEXT NOT NULL, UNIQUE(session_id, seq));
 INSERT INTO messages VALUES(1,'01990000-0000-7000-8000-000000000001',0,'user','2026-09-21 14:13:31',1790000011000000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'[{"type":"text","text":"How long is a league?"}]');
 INSERT INTO messages VALUES(2,'01990000-0000-7000-8000-000000000001',1,'assistant','2026-09-21 14:13:32',1790000012000000,'openai-responses',NULL,'resp_12','{"input_tokens":10,"output_tokens":12,"reasoning_tokens":0,"cached_tokens":0,"cost":null,"request_id":"q12"}',NULL,NULL,NULL,'[{"type":"text","text":"An hour''s walk."}]');
@@ -53,9 +53,11 @@ BEGIN
   WHERE id = NEW.id;
 END;
 CREATE TRIGGER reprise_session_updated AFTER UPDATE OF updated_at ON sessions
-WHEN NEW.updated_us IS OLD.updated_us AND NEW.updated_at IS NOT OLD.updated_at
+WHEN NEW.updated_us IS OLD.updated_us AND NEW.ahead_us IS OLD.ahead_us
+  AND NEW.updated_at IS NOT OLD.updated_at
 BEGIN
   UPDATE sessions SET
+    ahead_us = NULL,
     updated_us = coalesce(CASE typeof(NEW.updated_at) WHEN 'integer' THEN NEW.updated_at
       ELSE CAST(strftime('%s', NEW.updated_at) AS INTEGER) END * 1000000, 0)
   WHERE id = NEW.id;
@@ -68,6 +70,7 @@ BEGIN
   UPDATE sessions SET
     head = max(head, (SELECT seq + 1 FROM messages WHERE id = NEW.id)),
     updated_at = NEW.created_at,
+    ahead_us = NULL,
     updated_us = coalesce(CASE typeof(NEW.created_at) WHEN 'integer' THEN NEW.created_at
       ELSE CAST(strftime('%s', NEW.created_at) AS INTEGER) END * 1000000, updated_us)
   WHERE id = NEW.session_id;
