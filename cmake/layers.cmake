@@ -80,6 +80,9 @@ function(reprise_test name)
     reprise_test_settings reprise_all_layers reprise ${test_USES} GTest::gtest_main GTest::gmock)
   target_precompile_headers(${name} REUSE_FROM reprise_test_headers)
   set(properties TIMEOUT 300)
+  if(REPRISE_SANITIZE)
+    set(properties TIMEOUT 900)  # of several tests, with slower code
+  endif()
   set(shards 4)
   if(test_THREADS OR test_WAITS)
     set(shards 8)  # they take longest
