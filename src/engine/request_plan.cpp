@@ -318,7 +318,7 @@ class Planner {
   // Starts at the noted question, if the model is the same and the record is unchanged there.
   Result<> begin_at_recorded_start(const Sample& sample) {
     HistorySlice& slice = plan_.view.slice;
-    const auto start = sample.start ? sample.start : request_start(record_.session().extra);
+    const std::optional<RequestStart>& start = sample.start;
     if (!start || start->provider != options_.provider.name() ||
         start->model != options_.options.model || slice.store == nullptr ||
         start->seq <= slice.from || start->seq >= slice.to) {

@@ -16,8 +16,6 @@ namespace {
 constexpr std::string_view kRefused = "refused_questions";
 constexpr std::size_t kRefusedMax = 1000;
 
-constexpr std::string_view kStart = "request_start";
-
 // How the histories of other tools mark a summary, among the members that Reprise does not read.
 struct SummaryMark {
   std::string_view name;
@@ -86,11 +84,6 @@ bool is_abandoned(const Message& question, const Message& next, const RefusedQue
   const std::string question_text = plain_text(question);
   return refused.contains(question.created_at) ||
          (!trimmed(question_text).empty() && question_text == plain_text(next));
-}
-
-std::optional<RequestStart> request_start(const Extra& session) {
-  const RawJson* const field = json::find_field(session, kStart);
-  return field == nullptr ? std::nullopt : request_start(JsonView(field->text()));
 }
 
 // Values of other programs are ignored.

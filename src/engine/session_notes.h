@@ -1,7 +1,7 @@
 #pragma once
 
 // What later turns, in any process, must know of earlier requests. It is in unknown fields of the
-// session, which every store with messages supports.
+// session and its answers, which every store with messages supports.
 //
 // `refused_questions` are the times of questions without an answer because the call failed. They
 // remain in the record; requests leave them out once something else was asked:
@@ -11,8 +11,8 @@
 //      from another program, where two consecutive messages are both meant.
 // The last question of a record is always sent.
 //
-// `request_start` is the start of the history in requests after a model has rejected a request with
-// all of it. Only earlier versions wrote it here: now each answer has the start of its request.
+// And the start of the history in requests after a model has rejected a request with all of it,
+// which each answer has (maker.h).
 
 #include <set>
 
@@ -44,7 +44,6 @@ struct RequestStart {
 };
 
 // nullopt if there is none.
-std::optional<RequestStart> request_start(const Extra& session);
 std::optional<RequestStart> request_start(JsonView json);
 std::string json_of(const RequestStart& start);
 
