@@ -268,20 +268,13 @@ void count_messages(OpenSession& session) {
 }
 
 void complete_title(OpenSession& session) {
-  std::string& title = session.session.info.title;
-  const auto leaf = session.tree.leaf();
-  const Branch branch = leaf && title.empty() ? session.tree.branch(*leaf) : Branch{};
-  FirstWords words;
-  bool needs_more = true;
-  for (std::size_t i = 0; i < branch.size() && needs_more; ++i) {
+  complete_title(session.session.info, session.tree, [&](std::span<const std::uint32_t> indexes) {
     std::vector<Node> nodes;
-    for (const std::uint32_t index : branch.message(i)) {
+    for (const std::uint32_t index : indexes) {
       nodes.push_back(session.tree.nodes()[index]);
     }
-    const auto message = session.message(nodes);
-    needs_more = message && words.add(*message);  // reading it reports the error
-  }
-  title = title.empty() ? words.title() : title;
+    return session.message(nodes);
+  });
 }
 
 std::unique_ptr<Source> make_tool_source(std::unique_ptr<Tool> tool) {

@@ -363,17 +363,9 @@ class MessageBuilder {
 };
 
 void complete_title(const JsonlTool& tool, Transcript& transcript) {
-  std::string& title = transcript.session.info.title;
-  const auto leaf = transcript.tree.leaf();
-  const Branch branch = leaf && title.empty() ? transcript.tree.branch(*leaf) : Branch{};
   MessageBuilder builder(tool, transcript);
-  FirstWords words;
-  bool needs_more = true;
-  for (std::size_t i = 0; i < branch.size() && needs_more; ++i) {
-    const auto message = builder.build(branch.message(i));
-    needs_more = message && words.add(*message);  // reading it reports the error
-  }
-  title = title.empty() ? words.title() : title;
+  complete_title(transcript.session.info, transcript.tree,
+                 [&builder](std::span<const std::uint32_t> nodes) { return builder.build(nodes); });
 }
 
 }  // namespace

@@ -65,8 +65,7 @@ std::vector<TextPart> parts_of_text(std::string_view text) {
       pieces.push_back({piece, is_program && !is_blank});
     }
   };
-  const std::size_t start =
-      text.size() - trimmed(text).size() == 0 ? 0 : text.find_first_not_of(" \n\r\t");
+  const std::size_t start = text.find_first_not_of(" \n\r\t");
   if (start != std::string_view::npos && text.substr(start).starts_with(kIdeContext)) {
     const std::size_t request = text.find(kRequest);
     const std::size_t line = request == std::string_view::npos ? request : text.find('\n', request);
@@ -173,15 +172,26 @@ void mark_program_texts(Message& message) {
   }
 }
 
-bool FirstWords::add(const Message& message) {
-  constexpr int kMessagesMax = 8;
-  std::string& words = is_injected(message) ? of_program_ : of_model_;
-  words = words.empty() ? plain_text(message) : words;
-  return of_model_.empty() && ++messages_ < kMessagesMax;
-}
-
-std::string FirstWords::title() const {
-  return title_of(of_model_.empty() ? of_program_ : of_model_);
+void complete_title(
+    SessionInfo& info, const Tree& tree,
+    const std::function<Result<Message>(std::span<const std::uint32_t> nodes)>& message) {
+  constexpr std::size_t kMessagesMax = 8;
+  const auto leaf = tree.leaf();
+  if (!leaf || !info.title.empty()) {
+    return;
+  }
+  const Branch branch = tree.branch(*leaf);
+  std::string of_program;
+  std::string of_model;
+  for (std::size_t i = 0; i < std::min(branch.size(), kMessagesMax) && of_model.empty(); ++i) {
+    const auto built = message(branch.message(i));
+    if (!built) {
+      break;  // reading it reports the error
+    }
+    std::string& words = is_injected(*built) ? of_program : of_model;
+    words = words.empty() ? plain_text(*built) : words;
+  }
+  info.title = title_of(of_model.empty() ? of_program : of_model);
 }
 
 std::string title_by_tool(std::string_view stored) {

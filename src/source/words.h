@@ -4,6 +4,8 @@
 
 #include "base/json_view.h"   // IWYU pragma: export
 #include "reprise/message.h"  // IWYU pragma: export
+#include "reprise/session.h"
+#include "source/tree.h"
 
 namespace reprise::source {
 
@@ -16,19 +18,12 @@ std::string first_words(Message question);
 // Marks what programs wrote in a person's message, and divides a text that has both.
 void mark_program_texts(Message& message);
 
-// The title of a session without one, and without a question, from its first messages: the first
-// words of the model, else those of a program.
-class FirstWords {
- public:
-  // False when no more messages are needed.
-  bool add(const Message& message);
-  std::string title() const;
-
- private:
-  std::string of_model_;
-  std::string of_program_;
-  int messages_ = 0;
-};
+// Gives a session without a title, and without a question, one from the first messages of the
+// branch in use: the first words of the model, else those of a program. `message` builds one of its
+// nodes.
+void complete_title(
+    SessionInfo& info, const Tree& tree,
+    const std::function<Result<Message>(std::span<const std::uint32_t> nodes)>& message);
 
 // A title that the tool stored: "" for what it writes until there is one.
 std::string title_by_tool(std::string_view stored);
