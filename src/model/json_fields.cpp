@@ -56,6 +56,10 @@ void append_object(std::string& out, const Fields& fields, const Value& value, J
       append_json(object.key(field.name), value.*field.member, form);
     }
   });
+  if (value.extra.empty()) {
+    object.close();
+    return;
+  }
   append_extra(object, value.extra, [&](std::string_view name) {
     return visit_named(fields, name,
                        [&](const auto& field) {
