@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder, or one below it? Then what follows in the path, which begins with '/' or is empty.
+// What follows the folder in the path of it or of one below it: "", or a path that begins with '/'.
+// nullopt for other paths.
 std::optional<std::string_view> path_below(std::string_view path, std::string_view folder) {
   const std::string_view above = folder == "/" ? "" : folder;
   if (!path.starts_with(above) || (path.size() > above.size() && path[above.size()] != '/')) {

@@ -138,11 +138,10 @@ constexpr CommandEntry kCommands[] = {
      .group = CommandGroup::change,
      .summary = "give sessions another folder",
      .description = "After a project was moved or renamed: the sessions belong to FOLDER from now "
-                    "on. With --from, those of OLD go to "
-                    "FOLDER, and those of each folder below OLD to the corresponding one below "
-                    "FOLDER.",
+                    "on. With --from, those of OLD go to FOLDER, and those of each folder below "
+                    "OLD to the corresponding one below FOLDER.",
      .examples = "reprise move last ~/src/app\n"
-                 "reprise move --from ~/work/app ~/src/app",
+                 "reprise move --from ~/old/app ~/src/app",
      .make = make_move},
     {.name = "pin",
      .group = CommandGroup::change,

@@ -311,14 +311,17 @@ Result<SessionPage> list_by(Connection& connection, const SessionQuery& query, P
 Result<std::vector<std::string>> other_spellings(Connection& connection, const std::string& folder,
                                                  Place& place) {
   std::vector<std::string> found;
-  for (std::string last; place.exists();) {
+  if (!place.exists()) {
+    return found;
+  }
+  for (std::string last;;) {
     REPRISE_ASSIGN(Statement row,
                    connection.query("SELECT working_dir FROM sessions WHERE working_dir > ?"
                                     " ORDER BY working_dir LIMIT 1",
                                     last));
     REPRISE_ASSIGN(const bool has_row, row.step());
     if (!has_row) {
-      break;
+      return found;
     }
     std::string next(row.bytes("working_dir"));
     if (next != folder && place.is_at(next)) {
@@ -327,7 +330,6 @@ Result<std::vector<std::string>> other_spellings(Connection& connection, const s
     const std::string_view missing = place.missing_part(next);
     last = missing.empty() ? std::move(next) : cat(missing, "/\xFF");
   }
-  return found;
 }
 
 // A page of the query, without what its folder's other spellings have.
