@@ -75,7 +75,7 @@ class LessonTest : public testing::Test {
 
   static Message summary() {
     Message message = user("in short: this and that");
-    json::set_field(message.extra, "claude", json::take(R"([{"isCompactSummary": true}])"));
+    json::set_field(message.extra, "summary", json::take("true"));
     json::set_field(message.extra, kInjectedField, json::take("true"));
     return message;
   }

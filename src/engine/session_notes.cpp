@@ -7,6 +7,7 @@
 #include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/fields.h"
 #include "reprise/message.h"
 #include "reprise/types.h"
 
@@ -15,33 +16,6 @@ namespace {
 
 constexpr std::string_view kRefused = "refused_questions";
 constexpr std::size_t kRefusedMax = 1000;
-
-// How the histories of other tools mark a summary, among the members that Reprise does not read.
-struct SummaryMark {
-  std::string_view name;
-  std::string_view value;
-};
-constexpr SummaryMark kSummaryMarks[] = {
-    {"isCompactSummary", "true"},          // Claude Code
-    {"type", R"("compacted")"},            // Codex
-    {"type", R"("compaction")"},           // Pi, llama.cpp
-    {"summary", "true"},                   // OpenCode
-    {"subtype", R"("chat_compression")"},  // Qwen Code
-};
-
-// An object, or the list of a message's lines.
-bool marks_summary(JsonView json) {
-  if (json.is(json::Kind::object)) {
-    return std::ranges::any_of(kSummaryMarks, [json](const SummaryMark& mark) {
-      return json[mark.name].raw() == mark.value;
-    });
-  }
-  bool is_marked = false;
-  json.each([&is_marked](JsonView line) {
-    is_marked = is_marked || (line.is(json::Kind::object) && marks_summary(line));
-  });
-  return is_marked;
-}
 
 }  // namespace
 
@@ -111,10 +85,9 @@ bool is_possible_start(const Message& message) {
 }
 
 bool is_summary(const Message& message) {
-  return is_injected(message) && message.role != role::kSystem && message.role != role::kTool &&
-         std::ranges::any_of(message.extra, [](const ExtraField& field) {
-           return marks_summary(JsonView(field.value.text()));
-         });
+  const RawJson* const mark = json::find_field(message.extra, model::kSummaryMark);
+  return is_injected(message) && mark != nullptr && mark->text() == "true" &&
+         message.role != role::kSystem && message.role != role::kTool;
 }
 
 }  // namespace reprise

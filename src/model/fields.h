@@ -109,6 +109,9 @@ inline constexpr auto kMessageFields = std::tuple{
 inline constexpr std::string_view kBlockFields[] = {
     "type", "text",       "signature", "id",       "name",     "input",    "tool_use_id",
     "blob", "media_type", "url",       "is_error", "injected", "original", "original_base64"};
+// The mark, beside kInjectedField, of a message that stands for earlier ones, which the tool that
+// wrote it sends no more.
+inline constexpr std::string_view kSummaryMark = "summary";
 // The member for extra fields that have the name of another member.
 inline constexpr std::string_view kOthers = "others";
 

@@ -250,6 +250,10 @@ void mark_injected(Message& message) {
   message.extra.push_back({std::string(kInjectedField), RawJson::parse("true").value()});
 }
 
+void mark_summary(Message& message) {
+  message.extra.push_back({std::string(model::kSummaryMark), RawJson::parse("true").value()});
+}
+
 void mark_task(bool is_child, Message& message) {
   if (is_child && message.role == role::kUser && !is_injected(message)) {
     mark_injected(message);

@@ -87,6 +87,8 @@ void add_extra(Extra& extra, std::string_view name, std::optional<RawJson> value
 void mark_task(bool is_child, Message& message);
 // Marks a message that neither user nor model wrote.
 void mark_injected(Message& message);
+// Of an injected message: it stands for those before it (model::kSummaryMark).
+void mark_summary(Message& message);
 // A time in a record: ISO 8601, or a number of milliseconds.
 std::optional<Time> time_of(JsonView value);
 // The members that are not in `known`, unchanged; nullopt if there are none.

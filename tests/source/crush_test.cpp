@@ -65,6 +65,7 @@ INSERT INTO messages(id, session_id, role, parts, model, provider, created_at, u
             (Lines{"user: Why? | [image/png data:image/png;base64,AAAA]",
                    "assistant: (thinking) hm | call bash c1 {\"x\":1.0}", "tool: c1 = done",
                    "assistant (cut): hal", "*assistant: Summary", "user: $ ls\na | ?of_tomorrow"}));
+  EXPECT_EQ(summaries("s1"), Lines{"Summary"});
   const Session found = session("s1");
   EXPECT_EQ(found.info.working_dir, location().native());
   EXPECT_EQ(found.usage.cost->str(), "0.125");

@@ -255,6 +255,9 @@ Message message_of(std::span<const Piece> pieces) {
     append_rest(line.record, lines);
   }
   mark_program_texts(pieces.front(), message);
+  if (is_true(pieces.front().json["isCompactSummary"])) {
+    mark_summary(message);
+  }
   if (message.role == role::kAssistant && !pieces.front().node.is_injected) {
     message.provider = kProvider;
     message.model = first.model.text();

@@ -248,6 +248,9 @@ Message message_of(std::span<const Piece> pieces, const std::string& provider) {
       lines += cat(lines.size() > 1 ? "," : "", remaining->text());
     }
   }
+  if (pieces.front().json["type"].text() == "compacted") {
+    mark_summary(message);
+  }
   if (pieces.front().node.is_injected) {
     mark_injected(message);
   } else if (is_answer) {

@@ -210,8 +210,11 @@ Result<Message> crush_message(Database& database, std::int64_t key) {
   }
   Message message = crush::message_of(row.text("role"), JsonView(parts));
   message.created_at = time_column(row, "created_at");
-  if (crush::is_injected_message(message.role, JsonView(parts),
-                                 row.integer("is_summary_message") != 0)) {
+  const bool is_summary = row.integer("is_summary_message") != 0;
+  if (is_summary) {
+    mark_summary(message);
+  }
+  if (crush::is_injected_message(message.role, JsonView(parts), is_summary)) {
     mark_injected(message);
   } else if (message.role == role::kAssistant) {
     message.provider = row.text("provider");

@@ -98,6 +98,9 @@ Message message_of_llama(JsonView json) {
   if (is_injected_llama(json)) {
     mark_injected(message);
   }
+  if (json["type"].text() == "compaction") {
+    mark_summary(message);
+  }
   add_unknown_members(message.extra, kLlamaName, json,
                       {"content", "extra", "reasoningContent", "thinking", "toolCalls"});
   return message;

@@ -249,6 +249,9 @@ Message message_of(const RawMessage& raw, std::size_t number) {
   if (is_injected_one) {
     reprise::source::mark_injected(message);
   }
+  if (is_true(json["summary"])) {
+    mark_summary(message);
+  }
   add_raw(raw, segment, message);
   return message;
 }

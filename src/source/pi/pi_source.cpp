@@ -139,6 +139,9 @@ Message message_of(JsonView entry, bool has_usage) {
   if (is_injected_entry(entry)) {
     mark_injected(message);
   }
+  if (entry["type"].text() == "compaction") {
+    mark_summary(message);
+  }
   add_extra(message.extra, kPi, unknown_members(entry));
   static constexpr std::array<std::string_view, 7> kKnown = {
       "role", "content", "provider", "model", "responseId", "command", "output"};

@@ -181,6 +181,9 @@ class Qwen final : public JsonlTool {
     if (pieces.front().node.is_injected) {
       mark_injected(message);
     }
+    if (summary) {
+      mark_summary(message);
+    }
     static constexpr std::array<std::string_view, 3> kKnown = {"message", "model", "type"};
     add_extra(message.extra, "qwen", members_without(line, kKnown));
     return message;
