@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "engine/testing/fake_provider.h"
 #include "engine/testing/messages.h"
+#include "model/fields.h"
 #include "reprise/open_store.h"
 
 namespace reprise {
@@ -75,7 +76,7 @@ class LessonTest : public testing::Test {
 
   static Message summary() {
     Message message = user("in short: this and that");
-    json::set_field(message.extra, "summary", json::take("true"));
+    json::set_field(message.extra, model::kSummaryMark, json::take("true"));
     json::set_field(message.extra, kInjectedField, json::take("true"));
     return message;
   }
@@ -315,12 +316,12 @@ TEST_F(LessonTest, TheHistoryIsCutBeforeThePicturesInIt) {
   EXPECT_EQ(sent(4), "user: now");
 }
 
-// OpenCode stores the summary as an answer.
+// A tool may store the summary as an answer.
 TEST_F(LessonTest, ASummaryMayBeAnAnswer) {
   std::vector<Message> messages = turns(10);
   Message answer = assistant({Block(text_of("in short: this and that"))}, "opencode");
-  json::set_field(answer.extra, "opencode", json::take(R"({"summary": true})"));
   json::set_field(answer.extra, kInjectedField, json::take("true"));
+  json::set_field(answer.extra, model::kSummaryMark, json::take("true"));
   messages.push_back(answer);
   std::ranges::move(turns(5), std::back_inserter(messages));
   begin("s2", messages);
