@@ -78,7 +78,7 @@ constexpr std::size_t kColumnsForTable = 118;
 // For screens too narrow for two columns.
 std::string narrow_help() {
   std::string out;
-  for (const SlashCommand& command : slash_commands(Surface::screen)) {
+  for (const SlashCommand& command : slash_commands()) {
     out += cat(command.name, command.arguments.empty() ? "" : " ", command.arguments, ": ",
                command.help, "\n");
   }
@@ -106,7 +106,7 @@ std::string app_help(std::size_t columns) {
   if (columns < kColumnsForTable) {
     return narrow_help();
   }
-  std::string out = slash_help(Surface::screen);
+  std::string out = slash_help();
   out += "\n";
   for (const KeyBinding& binding : key_bindings()) {
     std::string keys(binding.manual_text.empty() ? binding.keys : binding.manual_text);

@@ -48,9 +48,9 @@ TEST(Keys, AreInTheManual) {
   ASSERT_TRUE(manual) << manual.error().message;
   EXPECT_NE(manual->find(keys_markdown()), std::string::npos) << "docs/terminal.md should have:\n"
                                                               << keys_markdown();
-  EXPECT_NE(manual->find(slash_help_markdown(Surface::screen)), std::string::npos)
+  EXPECT_NE(manual->find(slash_help_markdown()), std::string::npos)
       << "docs/terminal.md should have:\n"
-      << slash_help_markdown(Surface::screen);
+      << slash_help_markdown();
 }
 
 std::vector<std::string> screen_rows(const Screen& screen) {

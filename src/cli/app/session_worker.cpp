@@ -12,7 +12,8 @@
 
 namespace reprise::cli::app {
 
-SessionWorker::SessionWorker(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {
+SessionWorker::SessionWorker(Parts parts)
+    : parts_(std::move(parts)), consents_(parts_.events), resumable_(parts_.context) {
   parts_.context.console().set_sink([this](Console::Kind kind, std::string_view text) {
     announce(
         kind == Console::Kind::warning ? Announcement::Kind::warning : Announcement::Kind::notice,
@@ -191,17 +192,17 @@ struct SessionWorker::Performer {
   }
   void operator()(const EmptyTrash& request) { worker.empty_trash(request); }
   void operator()(const ListResumable& request) {
-    announce(request.tab, [&] { return worker.list_resumable(); });
+    announce(request.tab, [&] { return worker.resumable_.list(worker.here()); });
   }
   void operator()(const DeleteStored& request) {
-    announce(request.tab, [&] { return worker.delete_stored(request.sel); });
+    announce(request.tab, [&] { return worker.resumable_.remove(request.sel, worker.here()); });
   }
   void operator()(const CountClosed& request) {
     worker.set_job_tab(request.tab);
     worker.count_closed();
   }
   void operator()(const ClearClosed& request) {
-    announce(request.tab, [&] { return worker.clear_closed(); });
+    announce(request.tab, [&] { return worker.resumable_.clear_closed(); });
   }
   template <class Elsewhere>
   void operator()(const Elsewhere&) {}  // handled by perform() or by the terminal's owner

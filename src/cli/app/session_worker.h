@@ -9,13 +9,13 @@
 #include <deque>
 #include <mutex>
 
-#include "cli/app/effect.h"         // IWYU pragma: export
-#include "cli/app/event.h"          // IWYU pragma: export
-#include "cli/app/event_queue.h"    // IWYU pragma: export
-#include "cli/app/live_session.h"   // IWYU pragma: export
-#include "cli/program/context.h"    // IWYU pragma: export
-#include "cli/program/last_list.h"  // IWYU pragma: export
+#include "cli/app/effect.h"        // IWYU pragma: export
+#include "cli/app/event.h"         // IWYU pragma: export
+#include "cli/app/event_queue.h"   // IWYU pragma: export
+#include "cli/app/live_session.h"  // IWYU pragma: export
+#include "cli/program/context.h"   // IWYU pragma: export
 #include "cli/program/search_files.h"
+#include "cli/repl/resumable.h"
 #include "cli/session/start_session.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/search.h"  // IWYU pragma: export
@@ -72,13 +72,9 @@ class SessionWorker {
     std::string title;
     std::string working_dir;  // of the session
   };
-  // Its title; if it has none, the first words of its first question, else its short id.
-  static std::string name_of(Store& store, const SessionInfo& info);
   Result<> close_other_session(const std::string& working_dir);
   Result<> open(Opening opening);
   Result<> begin_tab(TabId tab, Live live);
-  // `name` is the user's name for it, for errors.
-  Result<SessionInfo> check_stored(const std::string& sel, const std::string& name);
   void start_turn(TabId tab, LiveSession::Turn turn, std::string question = "");
   // Rewinds the last turn.
   Result<> rewind_last_turn(TabId tab);
@@ -111,13 +107,8 @@ class SessionWorker {
   Result<> rename_stored(const std::string& text, const std::string& title);
   void empty_trash(const EmptyTrash& request);
   Result<std::string> remove_trashed(const EmptyTrash& request);
-  Result<std::vector<SessionInfo>> resumable();
-  Result<std::string> numbered(const std::string& sel);
-  static Error no_such_session(const std::string& sel);
-  Result<std::string> list_resumable();
-  Result<std::string> delete_stored(const std::string& sel);
+  Resumable::Here here();
   void count_closed();
-  Result<std::string> clear_closed();
   void begin_close(TabId tab, bool interrupted);
   void close(TabId tab, LiveSession& live, bool interrupted);
   void close_stored(LiveSession& live, bool interrupted);
@@ -132,7 +123,7 @@ class SessionWorker {
   bool first_ = true;                    // no session was opened yet; worker thread only
   std::atomic<bool> saved_ = true;       // of all closed sessions
   std::vector<FoundHistory> histories_;  // of other tools; worker thread only
-  std::optional<LastList> numbers_;      // as shown by "/resume list"; worker thread only
+  Resumable resumable_;                  // worker thread only
   std::unique_ptr<SearchIndex> search_;  // created on demand; worker thread only
   int searched_ = 0;                     // the search whose progress is reported
   std::stop_source cancel_;

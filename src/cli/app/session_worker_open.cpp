@@ -23,18 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<fs::path> folder_of(Context& context, const std::string& request) {
-  std::error_code error;
-  fs::path folder = fs::canonical(context.config().path_named(request), error);
-  if (error) {
-    return fail(Code::not_found, cat("no such folder: ", request));
-  }
-  if (!fs::is_directory(folder, error)) {
-    return fail(Code::invalid_argument, "Project path is not a directory.");
-  }
-  return folder;
-}
-
 // The models named in the settings.
 std::vector<std::string> named_models(const Settings& settings) {
   std::vector<std::string> out;
@@ -70,7 +58,7 @@ void SessionWorker::find_newest() {
     if (page && !page->sessions.empty()) {
       found.session = std::move(page->sessions.front());
       SessionInfo& info = *found.session;
-      info.title = name_of(**store, info);
+      info.title = shown_name(**store, info);
     }
   }
   parts_.events.post(std::move(found));
@@ -106,7 +94,7 @@ Result<> SessionWorker::close_other_session(const std::string& working_dir) {
   }
   ChatSession& session = live->session();
   const std::string name =
-      session.is_saved() ? name_of(*session.store(), session.current_session().info) : "";
+      session.is_saved() ? shown_name(*session.store(), session.current_session().info) : "";
   close(tab, *live, false);
   if (!name.empty()) {
     announce(Announcement::Kind::notice,
@@ -115,13 +103,13 @@ Result<> SessionWorker::close_other_session(const std::string& working_dir) {
   return {};
 }
 
-std::string SessionWorker::name_of(Store& store, const SessionInfo& info) {
-  if (!info.title.empty()) {
-    return info.title;
+Resumable::Here SessionWorker::here() {
+  const std::lock_guard lock(mutex_);
+  Resumable::Here out{.ids = {}, .stay_open = true};
+  for (const auto& [tab, live] : tabs_) {
+    out.ids.push_back(live->session().id());
   }
-  const Exchange first = first_exchange(store, info.id).value_or(Exchange{});
-  const std::string words = title_from_prompt(first.question);
-  return words.empty() ? brief_id(store, info.id) : words;
+  return out;
 }
 
 Result<> SessionWorker::open_new(const OpenNew& request) {
@@ -134,7 +122,7 @@ Result<> SessionWorker::open_new(const OpenNew& request) {
     folder.clear();
   }
   if (!request.folder.empty()) {
-    REPRISE_ASSIGN(folder, folder_of(parts_.context, request.folder));
+    REPRISE_ASSIGN(folder, parts_.context.config().folder_named(request.folder));
   }
   const fs::path current = folder.empty() ? parts_.context.config().working_dir() : folder;
   return open({.tab = request.tab,
@@ -149,28 +137,13 @@ Result<> SessionWorker::open_new(const OpenNew& request) {
                .working_dir = utf8::sanitize(current.native())});
 }
 
-Result<SessionInfo> SessionWorker::check_stored(const std::string& sel, const std::string& name) {
-  Context& context = parts_.context;
-  REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
-  auto found = context.stores().select(*store, sel, Use::change);
-  if (!found && found.error().code == Code::not_found) {
-    return sel == "last" ? fail(Code::not_found, "there is no session in this folder to continue")
-                         : std::unexpected(no_such_session(name));
-  }
-  if (!found) {
-    return found;
-  }
-  REPRISE_TRY(check_project(context, *store, *found));
-  return found;
-}
-
 Result<> SessionWorker::open_stored(const OpenSession& request) {
   std::string sel = request.sel;
   if (request.of_list) {
-    REPRISE_ASSIGN(sel, numbered(request.sel));
+    REPRISE_ASSIGN(sel, resumable_.numbered(request.sel));
   }
   REPRISE_ASSIGN(sel, adopt_session(parts_.context, sel));
-  REPRISE_ASSIGN(const SessionInfo info, check_stored(sel, request.sel));
+  REPRISE_ASSIGN(const SessionInfo info, resumable_.find(sel, request.sel));
   first_ = false;
   std::error_code error;
   const bool has_folder = info.mode.empty() && fs::is_directory(info.working_dir, error);
@@ -180,6 +153,9 @@ Result<> SessionWorker::open_stored(const OpenSession& request) {
     }
     parts_.events.post(TabIsOpen{.tab = request.tab, .open = open.tab});
     return {};
+  }
+  if (request.of_list) {
+    REPRISE_TRY(resumable_.check_not_open(info, here()));
   }
   REPRISE_TRY(open({.tab = request.tab,
                     .flags = parts_.flags,
@@ -194,19 +170,14 @@ Result<> SessionWorker::open_stored(const OpenSession& request) {
   }
   Store* const store = session.store();
   announce(Announcement::Kind::notice,
-           cat("Resumed session: ", store == nullptr ? info.title : name_of(*store, info)));
+           cat("Resumed session: ", store == nullptr ? info.title : shown_name(*store, info)));
   return {};
 }
 
 Result<> SessionWorker::open(Opening opening) {
   const TabId tab = opening.tab;
   REPRISE_TRY(close_other_session(opening.working_dir));
-  std::unique_ptr<Context> own;
-  ProgramConfig& here = parts_.context.config();
-  if (!opening.folder.empty() && opening.folder != here.project() &&
-      !Place(here.working_dir().native()).is_at(opening.folder.native())) {
-    own = std::make_unique<Context>(parts_.context, opening.folder, opening.same_store);
-  }
+  std::unique_ptr<Context> own = context_in(parts_.context, opening.folder, opening.same_store);
   Context& context = own == nullptr ? parts_.context : *own;
   auto live = std::make_shared<LiveSession>(LiveSession::Parts{
       .tab = tab, .events = parts_.events, .consents = consents_, .context = parts_.context});

@@ -130,28 +130,8 @@ Result<> SessionWorker::list_questions(LiveSession& live, const ListQuestions& r
 }
 
 Result<> SessionWorker::save(LiveSession& live) {
-  Context& context = live.session().context();
-  REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
-  Store* const store = live.session().store();
-  if (store == nullptr) {
-    return fail(Code::io, "Failed to save: the store could not be opened");
-  }
-  if (!live.session().is_saved()) {
-    announce(Announcement::Kind::notice,
-             "nothing to save yet: a session is stored with its first message");
-    return {};
-  }
-  // Messages are stored already; this checks that the session can be found.
-  if (const auto found = get(*store, live.session().id()); !found) {
-    return fail(found.error().code, cat("Failed to save: ", found.error().message));
-  }
-  constexpr std::string_view kSessions = "sessions:";
-  const std::string url = context.config().store_url(*settings);
-  std::string path = url.substr(url.find(':') + 1);
-  if (url.starts_with(kSessions)) {
-    path += cat("/active/", live.session().id().str(), ".json");
-  }
-  announce(Announcement::Kind::notice, cat("Session saved to: ", path));
+  REPRISE_ASSIGN(const std::string text, live.session().saved_to());
+  announce(Announcement::Kind::notice, text);
   return {};
 }
 
@@ -200,14 +180,7 @@ void SessionWorker::close_stored(LiveSession& live, bool interrupted) {
   }
   const auto named =
       session.set_closing_title(live.first_exchange(), interrupted, cancel_.get_token());
-  Result<> closed;
-  // A session with an incomplete answer stays open, to be continued. Where there is only one
-  // session, it is never closed.
-  if (!interrupted && store.capabilities().many_sessions &&
-      !(now && now->session.info.incomplete)) {
-    closed = store.update(session.id(), {.state = SessionState::closed,
-                                         .closed_at = std::optional(parts_.context.clock().now())});
-  }
+  const Result<> closed = interrupted ? Result<>() : session.close_stored();
   for (const Result<>& result : {named, closed}) {
     // Stores without titles or states lose nothing.
     if (!result && result.error().code != Code::unsupported) {

@@ -200,7 +200,7 @@ void submit(State& state, Effects& effects) {
 
 void run_command(State& state, std::string_view line, Effects& effects) {
   Tab* const tab = state.tab();
-  const Result<Slash> slash = parse_slash(line, Surface::screen);
+  const Result<Slash> slash = parse_slash(line);
   if (!slash) {
     return announce(state, tab, Kind::warning, slash.error().message);
   }

@@ -15,7 +15,7 @@ using Words = std::vector<std::string>;
 
 Words command_words() {
   Words out;
-  for (const SlashCommand& command : slash_commands(Surface::screen)) {
+  for (const SlashCommand& command : slash_commands()) {
     out.push_back(cat(command.name, command.arguments.empty() ? "" : " "));
   }
   return out;

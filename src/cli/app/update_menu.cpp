@@ -9,7 +9,7 @@ namespace reprise::cli::app {
 namespace {
 
 bool needs_file(std::string_view name) {
-  const auto commands = slash_commands(Surface::screen);
+  const auto commands = slash_commands();
   const auto found = std::ranges::find(commands, name, &SlashCommand::name);
   return found != commands.end() && found->argument == SlashArgument::file;
 }
@@ -17,7 +17,7 @@ bool needs_file(std::string_view name) {
 // Commands with this prefix, then those that contain the text.
 std::vector<Menu::Item> commands_with(std::string_view text) {
   std::vector<Menu::Item> out;
-  for (const SlashCommand& command : slash_commands(Surface::screen)) {
+  for (const SlashCommand& command : slash_commands()) {
     if (command.name.contains(text.substr(1))) {
       out.push_back({.name = std::string(command.name),
                      .arguments = std::string(command.arguments),

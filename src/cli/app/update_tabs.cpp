@@ -172,20 +172,29 @@ void report_unsent(State& state) {
 }
 
 void run_resume(State& state, std::string_view text, Effects& effects) {
+  using enum ResumeRequest::Action;
   Tab* const tab = state.tab();
   const TabId id = tab == nullptr ? TabId{} : tab->id;
-  const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
-  const std::string_view argument = trimmed(text.substr(word.size()));
-  if (argument.empty() && (word.empty() || word == "list")) {
-    effects.emplace_back(ListResumable{.tab = id});
-  } else if (word == "clear" && argument.empty()) {
-    effects.emplace_back(CountClosed{.tab = id});
-  } else if (word == "delete" && !argument.empty()) {
-    effects.emplace_back(DeleteStored{.tab = id, .sel = std::string(argument)});
-  } else if (word == "delete") {
-    announce(state, tab, Entry::Kind::warning, "/resume delete needs a number, an id or a title");
-  } else if (Tab* const added = add_tab(state, ""); added != nullptr) {
-    effects.emplace_back(OpenSession{.tab = added->id, .sel = std::string(text), .of_list = true});
+  auto request = parse_resume_request(text);
+  if (!request) {
+    return announce(state, tab, Entry::Kind::warning, request.error().message);
+  }
+  switch (request->action) {
+    case list:
+      effects.emplace_back(ListResumable{.tab = id});
+      return;
+    case clear:
+      effects.emplace_back(CountClosed{.tab = id});
+      return;
+    case remove:
+      effects.emplace_back(DeleteStored{.tab = id, .sel = std::move(request->sel)});
+      return;
+    case open:
+      if (Tab* const added = add_tab(state, ""); added != nullptr) {
+        effects.emplace_back(
+            OpenSession{.tab = added->id, .sel = std::move(request->sel), .of_list = true});
+      }
+      return;
   }
 }
 

@@ -121,7 +121,7 @@ Result<std::optional<SessionId>> choose_session(Context& context, LineSource& so
   return fail(Code::invalid_argument, "no session chosen");
 }
 
-struct ChatRequest {
+struct ChatCommand {
   RunFlags flags = {};
   bool newest = false;                            // -c
   bool new_session = false;                       // --new
@@ -132,67 +132,52 @@ struct ChatRequest {
   std::filesystem::path mode_path = {};
 };
 
-struct ChatParts {
-  LineSource& source;
-  Interrupts& interrupts;
-  JsonAnswer* events;
-};
-struct Ended {
-  Exit exit;
-  bool starts_another;
-};
-
-// Runs one session until the user leaves it.
-Result<Ended> run_chat_once(Context& context, const ChatRequest& request, const ChatParts& parts) {
-  ToolConsents consents(context);
-  const Approver approver = ask_for_consent(context, consents, parts.interrupts);
+Result<OpenedChat> open_chat(Context& context, const ChatCommand& command,
+                             const Interrupts& interrupts, const ChatRequest& request) {
+  OpenedChat out{.own_context = context_in(context, request.folder, request.same_store),
+                 .consents = std::make_unique<ToolConsents>(context)};
+  Context& own = out.own_context == nullptr ? context : *out.own_context;
+  const Approver approver = ask_for_consent(context, *out.consents, interrupts);
   REPRISE_ASSIGN(std::unique_ptr<StartedSession> started,
-                 start_session(context, {.flags = request.flags,
-                                         .session = {.newest = request.newest,
-                                                     .sel = request.sel,
-                                                     .new_session = request.new_session,
-                                                     .archive = request.new_session,
-                                                     .mode_path = request.mode_path,
-                                                     .in_project = true},
-                                         .title = "",
-                                         .approver = approver,
-                                         .stop = parts.interrupts.token()}));
-  consents.begin(started->conversation->session().info.working_dir);
-  ChatSession session(context, request.flags, approver, std::move(started));
-  Repl repl({.context = context,
-             .source = parts.source,
-             .interrupts = parts.interrupts,
-             .events = parts.events,
-             .person = ::isatty(STDIN_FILENO) == 1},
-            std::move(session));
-  const Exit exit = repl.run();
-  return Ended{exit, repl.starts_another()};
+                 start_session(own, {.flags = command.flags,
+                                     .session = request.choice,
+                                     .title = request.title,
+                                     .approver = approver,
+                                     .stop = interrupts.token()}));
+  out.consents->begin(started->conversation->session().info.working_dir);
+  out.session = std::make_unique<ChatSession>(own, command.flags, approver, std::move(started));
+  return out;
 }
 
-Result<Exit> run_chat(Context& context, ChatRequest& request, JsonAnswer* events) {
+Result<Exit> run_chat(Context& context, ChatCommand& command, JsonAnswer* events) {
   // Created before the editor, whose destructor restores the terminal even after a signal.
   Interrupts interrupts(kInterruptsMax);
   const std::unique_ptr<LineSource> source = open_line_source(context);
-  if (request.choose) {
+  if (command.choose) {
     REPRISE_ASSIGN(const std::optional<SessionId> chosen,
-                   choose_session(context, *source, request.all_folders, interrupts.token()));
+                   choose_session(context, *source, command.all_folders, interrupts.token()));
     if (!chosen) {
       return Exit::success;
     }
-    request.sel = chosen->str();
+    command.sel = chosen->str();
   }
-  for (Exit exit = Exit::success;;) {
-    REPRISE_ASSIGN(const Ended ended,
-                   run_chat_once(context, request, {*source, interrupts, events}));
-    exit = std::max(exit, ended.exit);
-    if (!ended.starts_another) {
-      return exit;
-    }
-    // The command line selects only the first session.
-    request.newest = false;
-    request.sel.reset();
-    request.new_session = true;
-  }
+  const auto open = [&](const ChatRequest& request) {
+    return open_chat(context, command, interrupts, request);
+  };
+  REPRISE_ASSIGN(OpenedChat first, open({.choice = {.newest = command.newest,
+                                                    .sel = command.sel,
+                                                    .new_session = command.new_session,
+                                                    .archive = command.new_session,
+                                                    .mode_path = command.mode_path,
+                                                    .in_project = true}}));
+  Repl repl({.context = context,
+             .source = *source,
+             .interrupts = interrupts,
+             .open = open,
+             .events = events,
+             .person = ::isatty(STDIN_FILENO) == 1},
+            std::move(first));
+  return repl.run();
 }
 
 // Before the app opens, which would show an empty session. It reports an unreachable server itself.
@@ -207,7 +192,7 @@ Result<> check_session(Context& context, const std::string& sel) {
                                                          : Result<>();
 }
 
-Result<Exit> run_chat(Context& context, ChatRequest request) {
+Result<Exit> run_chat(Context& context, ChatCommand request) {
   if (const std::string message = run_flag_error(context, request.flags); !message.empty()) {
     return context.console().usage_error(message);
   }
@@ -328,7 +313,7 @@ class Chat final : public Command {
                 mode->name, ".path to optional"));
       }
     }
-    ChatRequest request{.flags = flags_,
+    ChatCommand request{.flags = flags_,
                         .newest = newest_,
                         .new_session = new_,
                         .all_folders = all_,
@@ -373,7 +358,7 @@ class Resume final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    ChatRequest request{
+    ChatCommand request{
         .flags = flags_, .sel = sel_, .choose = !sel_, .all_folders = all_, .plain = plain_};
     return run_chat(context, std::move(request));
   }

@@ -208,7 +208,7 @@ std::string stores() {
 
 std::string slash_commands_section() {
   std::vector<std::pair<std::string, std::string_view>> entries;
-  for (const SlashCommand& command : slash_commands(Surface::screen)) {
+  for (const SlashCommand& command : slash_commands()) {
     entries.emplace_back(cat(command.name, command.arguments.empty() ? "" : " ", command.arguments),
                          command.help);
   }

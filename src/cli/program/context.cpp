@@ -1,6 +1,7 @@
 // The parts of a context, which are made in this order: each uses those before it.
 #include "cli/program/context.h"
 
+#include "base/place.h"
 #include "cli/program/store_opener.h"
 #include "cli/settings/program_config.h"
 #include "reprise/source.h"
@@ -32,6 +33,16 @@ bool Context::is_coloured(bool is_terminal) const {
   }
   return when == "always" || (is_terminal && !environment_.find("NO_COLOR") &&
                               environment_.find("TERM").value_or("dumb") != "dumb");
+}
+
+std::unique_ptr<Context> context_in(Context& parent, const std::filesystem::path& folder,
+                                    bool same_store) {
+  ProgramConfig& here = parent.config();
+  if (folder.empty() || folder == here.project() ||
+      Place(here.working_dir().native()).is_at(folder.native())) {
+    return nullptr;
+  }
+  return std::make_unique<Context>(parent, folder, same_store);
 }
 
 void warn_of_damage(Context& context, const std::vector<Damage>& damage) {

@@ -51,6 +51,10 @@ class Context {
   Clock& clock_ = system_clock();
 };
 
+// For a session of another folder; null if that is the context's own, or "".
+std::unique_ptr<Context> context_in(Context& parent, const std::filesystem::path& folder,
+                                    bool same_store);
+
 // Warns about each damaged part.
 void warn_of_damage(Context& context, const std::vector<Damage>& damage);
 

@@ -17,12 +17,10 @@ namespace {
 constexpr std::chrono::milliseconds kLocalServerTimeout{300};
 constexpr std::chrono::milliseconds kServerModelsTimeout{3'000};
 
-// One name for the store, whichever folder it is named from.
 GivenServer given_server(Context& context, const Settings& settings, std::string_view base_url) {
   ProgramConfig& config = context.config();
   return {.state_folder = config.state_folder(),
-          .store_url = absolute_store_url(resolved_store_url(config.store_url(settings)),
-                                          config.working_dir()),
+          .store_url = config.absolute_url(settings),
           .base_url = http::masked_url(base_url)};
 }
 

@@ -11,6 +11,7 @@
 #include "choice/settings.h"
 #include "cli/output/session_json.h"
 #include "cli/output/session_text.h"
+#include "cli/program/open_sessions.h"
 #include "cli/session/start_session.h"
 #include "cli/settings/program_config.h"
 #include "export/transcript.h"
@@ -48,10 +49,30 @@ ChatSession::ChatSession(Context& context, RunFlags flags, Approver approver,
     // Not repeated: the new session already has the mode's prompt.
     flags_.mode.reset();
   }
+  mark();
 }
 
 ChatSession::~ChatSession() = default;
 ChatSession::ChatSession(ChatSession&& other) noexcept = default;
+
+void ChatSession::mark() {
+  mark_.reset();
+  const auto settings = context_.config().settings();
+  if (!settings || store() == nullptr || !store()->capabilities().many_sessions) {
+    return;
+  }
+  const SessionInfo& info = conversation().session().info;
+  auto mark = mark_open(context_.config().state_folder(),
+                        {.store_url = context_.config().absolute_url(**settings),
+                         .id = info.id,
+                         .folder = info.working_dir});
+  if (mark) {
+    mark_.emplace(*std::move(mark));
+  } else {
+    context_.console().note(
+        cat("other programs do not see that this session is open: ", mark.error().message));
+  }
+}
 
 Conversation& ChatSession::conversation() {
   return *started_->conversation;
@@ -85,6 +106,37 @@ std::string ChatSession::refusal() const {
   return refusal ? cat(refusal->message,
                        "; `/provider NAME` continues this session with another provider")
                  : "";
+}
+
+Result<std::string> ChatSession::saved_to() {
+  REPRISE_ASSIGN(const Settings* const settings, context_.config().settings());
+  if (store() == nullptr) {
+    return fail(Code::io, "Failed to save: the store could not be opened");
+  }
+  if (!is_saved()) {
+    return std::string("nothing to save yet: a session is stored with its first message");
+  }
+  // Messages are stored already; this checks that the session can be found.
+  if (const auto found = get(*store(), id()); !found) {
+    return fail(found.error().code, cat("Failed to save: ", found.error().message));
+  }
+  constexpr std::string_view kSessions = "sessions:";
+  const std::string url = context_.config().store_url(*settings);
+  std::string path = url.substr(url.find(':') + 1);
+  if (url.starts_with(kSessions)) {
+    path += cat("/active/", id().str(), ".json");
+  }
+  return cat("Session saved to: ", path);
+}
+
+Result<> ChatSession::close_stored() {
+  const auto now = get_snapshot(*store(), id());
+  if (!store()->capabilities().many_sessions || (now && now->session.info.incomplete)) {
+    return {};
+  }
+  const auto closed = store()->update(
+      id(), {.state = SessionState::closed, .closed_at = std::optional(context_.clock().now())});
+  return !closed && closed.error().code == Code::unsupported ? Result<>() : closed;
 }
 
 const std::optional<Author>& ChatSession::author() const {
@@ -413,8 +465,12 @@ Result<> ChatSession::rebuild(const SessionId& id, bool keeps_refused, std::stop
                        .keeps_refused = keeps_refused,
                        .approver = approver_,
                        .stop = std::move(stop)};
+  const SessionId before = this->id();
   REPRISE_ASSIGN(started_, start_session(context_, std::move(request)));
   publish();
+  if (id != before) {
+    mark();
+  }
   stored_before_ = std::min(stored_before_, stored_count());
   return {};
 }

@@ -3,6 +3,7 @@
 // The session of a conversation, and its slash commands. Commands that change what the model sees
 // (another model, system prompt or history) rebuild the conversation from the store.
 
+#include "base/file.h"
 #include "cli/program/context.h"     // IWYU pragma: export
 #include "cli/repl/slash.h"          // IWYU pragma: export
 #include "cli/settings/run_flags.h"  // IWYU pragma: export
@@ -60,6 +61,11 @@ class ChatSession {
   void publish();
   // See leave_gone_folder(). Called after each turn by the same thread.
   Result<std::string> leave_gone_folder(const Result<Outcome>& outcome);
+  // Where the session is stored: "Session saved to: PATH".
+  Result<std::string> saved_to();
+  // Closes the stored session, unless its last answer is incomplete, so that it can be continued.
+  // Stores without states have nothing to close.
+  Result<> close_stored();
   // Why the session is read-only, and what to do: no provider can continue it. "" if one can.
   std::string refusal() const;
 
@@ -88,6 +94,8 @@ class ChatSession {
   Result<> rebuild_with(RunFlags flags, std::stop_token stop);
   // Grows with each stored answer.
   std::int64_t stored_count();
+  // Other programs see that it is open.
+  void mark();
   // A copy of the conversation's session, for other threads.
   struct Published;
 
@@ -96,6 +104,7 @@ class ChatSession {
   Approver approver_;
   std::unique_ptr<StartedSession> started_;
   std::unique_ptr<Published> published_;
+  std::optional<TemporaryFile> mark_;
   bool is_new_;                 // created by this run
   std::int64_t stored_before_;  // stored_count() when the session was opened or rewound
 };

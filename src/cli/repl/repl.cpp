@@ -1,14 +1,18 @@
 #include "cli/repl/repl.h"
 
+#include <algorithm>
 #include <csignal>
 #include <string_view>
+#include <system_error>
 
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/output/answer_output.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
 #include "cli/process/process.h"
+#include "cli/session/find_session.h"
 #include "cli/session/prompt.h"
 #include "cli/settings/program_config.h"
 #include "model/texts.h"
@@ -22,8 +26,8 @@ constexpr std::size_t kExcerptCharacters = 240;
 
 }  // namespace
 
-Repl::Repl(const ReplParts& parts, ChatSession session)
-    : parts_(parts), session_(std::move(session)) {}
+Repl::Repl(ReplParts parts, OpenedChat chat)
+    : parts_(std::move(parts)), chat_(std::move(chat)), resumable_(parts_.context) {}
 
 Exit Repl::run() {
   greet();
@@ -39,33 +43,26 @@ Exit Repl::run() {
     }
   }
   finish();
-  if (interrupted_) {
-    return Exit::interrupted;
-  }
-  if (unsaved_ || session_.store() == nullptr) {
-    return Exit::unsaved;
-  }
-  // A user has seen the errors; a script only gets the exit code.
-  return failed_ && !parts_.person ? Exit::failed : Exit::success;
+  return exit_;
 }
 
 void Repl::greet() {
   Context& context = parts_.context;
-  const Session session = session_.current_session();
+  const Session stored = session().current_session();
   if (parts_.events != nullptr) {
-    parts_.events->begin(session, session_.store() != nullptr);
+    parts_.events->begin(stored, session().store() != nullptr);
   }
   std::string where = "not saved";
-  if (const auto settings = context.config().settings(); settings && session_.store() != nullptr) {
+  if (const auto settings = context.config().settings(); settings && session().store() != nullptr) {
     where = cat("saved in ", context.config().store_url(**settings));
   }
-  context.console().notice(cat(session_.resumed() ? "" : "new ", session_.name(), " with ",
-                               session_.model(), ", ", where,
+  context.console().notice(cat(session().resumed() ? "" : "new ", session().name(), " with ",
+                               session().model(), ", ", where,
                                parts_.person ? "; /help lists commands" : ""));
-  if (!session_.resumed() || session_.store() == nullptr) {
+  if (!session().resumed() || session().store() == nullptr) {
     return;
   }
-  if (const auto last = last_exchange(*session_.store(), session_.id()); !last) {
+  if (const auto last = last_exchange(*session().store(), session().id()); !last) {
     context.console().warn(cat("the last exchange cannot be read: ", last.error().message));
   } else if (!last->question.empty() && parts_.events == nullptr) {
     context.console().notice(cat("you: ", excerpt(last->question, kExcerptCharacters)));
@@ -76,7 +73,7 @@ void Repl::greet() {
       context.console().notice("that answer was interrupted; /go-on continues it");
     }
   }
-  if (const auto prompts = last_prompts(*session_.store(), session, kPromptsRemembered)) {
+  if (const auto prompts = last_prompts(*session().store(), stored, kPromptsRemembered)) {
     for (const std::string& prompt : *prompts) {
       parts_.source.remember(prompt);
     }
@@ -119,39 +116,180 @@ Repl::Next Repl::command(std::string_view line) {
     fail_step(slash.error());
     return Next::proceed;
   }
-  if (slash->verb == SlashVerb::quit) {
-    return Next::leave;
+  switch (slash->verb) {
+    case SlashVerb::quit:
+      return Next::leave;
+    case SlashVerb::begin:
+      return open({.choice = {.new_session = true, .archive = true}});
+    case SlashVerb::resume:
+      return run_resume(slash->text);
+    case SlashVerb::session:
+      return run_session(*slash);
+    case SlashVerb::attach:
+      return attach(slash->text);
+    case SlashVerb::copy:
+      return copy_answer();
+    default:
+      return run_in_session(*slash);
   }
-  if (slash->verb == SlashVerb::begin) {
-    starts_another_ = true;
-    return Next::leave;
-  }
-  if (slash->verb == SlashVerb::attach) {
-    return attach(slash->text);
-  }
-  if (slash->verb == SlashVerb::copy) {
-    return copy_answer();
-  }
-  if (slash->verb == SlashVerb::retry || slash->verb == SlashVerb::go_on) {
+}
+
+Repl::Next Repl::run_in_session(const Slash& slash) {
+  if (slash.verb == SlashVerb::retry || slash.verb == SlashVerb::go_on) {
     return turn([&](Conversation& conversation, TurnObserver& observer) {
-      return slash->verb == SlashVerb::retry
+      return slash.verb == SlashVerb::retry
                  ? conversation.retry(observer, parts_.interrupts.token())
                  : conversation.continue_turn(observer, parts_.interrupts.token());
     });
   }
-  const Result<std::string> output = session_.run(*slash, parts_.interrupts.token());
+  const Result<std::string> output = session().run(slash, parts_.interrupts.token());
   if (parts_.interrupts.signal() != 0) {
     return on_stop("stopped");
   }
-  if (!output) {
-    fail_step(output.error());
-    return Next::proceed;
+  return show(output);
+}
+
+Repl::Next Repl::show(const Result<std::string>& text) {
+  if (!text) {
+    return fail_step(text.error());
   }
   // With --json, standard output has only events.
   Output& out =
       parts_.events == nullptr ? parts_.context.console().out() : parts_.context.console().err();
-  out.write(*output);
+  out.write(*text);
+  if (!text->empty() && !text->ends_with('\n')) {
+    out.write("\n");
+  }
   (void)out.flush();  // a failure is reported at the end
+  return Next::proceed;
+}
+
+Resumable::Here Repl::here() {
+  return {.ids = {session().id()}};
+}
+
+Repl::Next Repl::run_resume(const std::string& text) {
+  using Action = ResumeRequest::Action;
+  const auto request = parse_resume_request(text);
+  if (!request) {
+    return fail_step(request.error());
+  }
+  switch (request->action) {
+    case Action::list:
+      return show(resumable_.list(here()));
+    case Action::remove:
+      return show(resumable_.remove(request->sel, here()));
+    case Action::clear:
+      return clear_closed();
+    case Action::open:
+      break;
+  }
+  return resume(request->sel);
+}
+
+Repl::Next Repl::resume(const std::string& sel) {
+  Context& context = parts_.context;
+  const auto stored = [&]() -> Result<SessionInfo> {
+    REPRISE_ASSIGN(const std::string numbered, resumable_.numbered(sel));
+    REPRISE_ASSIGN(const std::string adopted, adopt_session(context, numbered));
+    REPRISE_ASSIGN(SessionInfo found, resumable_.find(adopted, sel));
+    REPRISE_TRY(resumable_.check_not_open(found, here()));
+    return found;
+  }();
+  if (!stored) {
+    return fail_step(stored.error());
+  }
+  if (stored->id == session().id()) {
+    return fail_step({Code::conflict, "that session is open"});
+  }
+  std::error_code none;
+  const bool has_folder =
+      stored->mode.empty() && std::filesystem::is_directory(stored->working_dir, none);
+  const Next next = open({.choice = {.sel = stored->id.str(), .in_project = true},
+                          .folder = has_folder ? stored->working_dir : "",
+                          .same_store = true});
+  if (session().id() == stored->id) {
+    context.console().notice(cat("Resumed session: ", shown_name(*session().store(), *stored)));
+  }
+  return next;
+}
+
+Repl::Next Repl::clear_closed() {
+  const auto count = resumable_.count_closed();
+  if (!count) {
+    return fail_step(count.error());
+  }
+  if (*count == 0) {
+    return show(std::string("No saved sessions to clear."));
+  }
+  const Input answer =
+      parts_.source.read(cat("Clear ", *count, " saved session(s)? They go to the trash. [y/N] "),
+                         parts_.interrupts.token());
+  if (answer.kind == Input::Kind::stopped) {
+    return on_stop("stopped");
+  }
+  const std::string word = ascii_lower(trimmed(answer.text));
+  return word == "y" || word == "yes" ? show(resumable_.clear_closed()) : Next::proceed;
+}
+
+// There is one session at a time.
+Repl::Next Repl::run_session(const Slash& slash) {
+  using Action = SessionRequest::Action;
+  const auto request = parse_session_request(slash.text);
+  if (!request) {
+    return fail_step(request.error());
+  }
+  const std::string name = session().current_session().info.title;
+  const bool is_this = request->text.empty() || request->text == "1" || request->text == name;
+  if ((request->action == Action::go_to || request->action == Action::save) && !is_this) {
+    return fail_step({Code::not_found, cat("no open session matches '", request->text,
+                                           "'; /resume opens a stored one")});
+  }
+  switch (request->action) {
+    case Action::open:
+      return begin_session(*request);
+    case Action::list:
+    case Action::go_to:
+      return show(cat("* 1. ", terminal_line(session().name()), " (",
+                      terminal_line(session().current_session().info.working_dir), ")"));
+    case Action::rename:
+      return run_in_session({SlashVerb::title, request->text, std::nullopt});
+    case Action::save:
+      return show(session().saved_to());
+    case Action::close:
+      closes_ = true;
+      return Next::leave;
+    case Action::describe:
+      break;
+  }
+  return run_in_session({SlashVerb::session, "", std::nullopt});
+}
+
+Repl::Next Repl::begin_session(const SessionRequest& request) {
+  ChatRequest chat{.choice = {.new_session = true}, .title = request.name};
+  if (!request.text.empty()) {
+    auto folder = parts_.context.config().folder_named(request.text);
+    if (!folder) {
+      return fail_step(folder.error());
+    }
+    chat.folder = *std::move(folder);
+  }
+  return open(chat);
+}
+
+Repl::Next Repl::open(const ChatRequest& request) {
+  auto opened = parts_.open(request);
+  if (!opened) {
+    return fail_step(opened.error());
+  }
+  finish();
+  chat_.session.reset();  // before what it uses
+  chat_ = *std::move(opened);
+  first_ = {};
+  attached_.clear();
+  unsaved_ = false;
+  failed_ = false;
+  greet();
   return Next::proceed;
 }
 
@@ -175,8 +313,9 @@ Repl::Next Repl::attach(const std::string& file) {
 // Copies through the terminal's clipboard.
 Repl::Next Repl::copy_answer() {
   Context& context = parts_.context;
-  const auto last = session_.store() == nullptr ? Result<Exchange>(first_)
-                                                : last_exchange(*session_.store(), session_.id());
+  const auto last = session().store() == nullptr
+                        ? Result<Exchange>(first_)
+                        : last_exchange(*session().store(), session().id());
   const std::string text = last ? last->answer : "";
   Output& out = context.console().out();
   if (!last || text.empty()) {
@@ -199,8 +338,8 @@ Repl::Next Repl::turn(const Turn& ask, std::string_view question) {
   TextAnswer text(parts_.context);
   TurnObserver& observer =
       parts_.events == nullptr ? static_cast<TurnObserver&>(text) : *parts_.events;
-  const Result<Outcome> outcome = ask(session_.conversation(), observer);
-  session_.publish();
+  const Result<Outcome> outcome = ask(session().conversation(), observer);
+  session().publish();
   text.finish();
   if (outcome && first_.answer.empty() && !question.empty()) {
     first_ = {.question = std::string(question), .answer = plain_text(outcome->answer)};
@@ -209,7 +348,7 @@ Repl::Next Repl::turn(const Turn& ask, std::string_view question) {
 }
 
 Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
-  if (const auto left = session_.leave_gone_folder(outcome); !left) {
+  if (const auto left = session().leave_gone_folder(outcome); !left) {
     parts_.context.console().warn(left.error().message);
   } else if (!left->empty()) {
     parts_.context.console().notice(*left);
@@ -218,7 +357,7 @@ Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
     unsaved_ = true;
   }
   if (parts_.interrupts.signal() != 0) {
-    const std::string advice = session_.advice_after(outcome);
+    const std::string advice = session().advice_after(outcome);
     return on_stop(cat(outcome ? "stopped" : "stopped before anything arrived",
                        advice.empty() ? "" : "; ", advice));
   }
@@ -226,7 +365,7 @@ Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
     return Next::proceed;
   }
   fail_step(outcome ? outcome->error.value_or(Error{}) : outcome.error());
-  if (const std::string advice = session_.advice_after(outcome); !advice.empty()) {
+  if (const std::string advice = session().advice_after(outcome); !advice.empty()) {
     parts_.context.console().notice(advice);
   }
   return Next::proceed;
@@ -247,37 +386,55 @@ Repl::Next Repl::on_stop(std::string_view advice) {
   return Next::proceed;
 }
 
-void Repl::fail_step(const Error& error) {
+Repl::Next Repl::fail_step(const Error& error) {
   failed_ = true;
   parts_.context.console().report(error);
+  return Next::proceed;
 }
 
 void Repl::finish() {
+  const bool was_saved = session().store() != nullptr;
+  end_session();
+  if (interrupted_) {
+    exit_ = std::max(exit_, Exit::interrupted);
+  } else if (unsaved_ || !was_saved) {
+    exit_ = std::max(exit_, Exit::unsaved);
+  } else if (failed_ && !parts_.person) {
+    // A user has seen the errors; a script only gets the exit code.
+    exit_ = std::max(exit_, Exit::failed);
+  }
+}
+
+void Repl::end_session() {
   Context& context = parts_.context;
-  if (session_.store() == nullptr) {
+  if (session().store() == nullptr) {
     context.console().notice("this session was not saved");
     return;
   }
-  if (!session_.is_saved()) {
-    if (!session_.store()->capabilities().messages) {
+  if (!session().is_saved()) {
+    if (!session().store()->capabilities().messages) {
       context.console().notice("there was no answer, and nothing is saved");
     } else if (unsaved_) {
       context.console().notice("this session was not saved");
     }
     return;
   }
-  if (session_.discard_if_empty()) {
+  if (session().discard_if_empty()) {
     return;
   }
   if (const auto named =
-          session_.set_closing_title(first_, interrupted_, parts_.interrupts.token());
+          session().set_closing_title(first_, interrupted_, parts_.interrupts.token());
       !named) {
     context.console().warn(named.error().message);
     unsaved_ = true;
   }
+  if (const auto closed = closes_ ? session().close_stored() : Result<>(); !closed) {
+    context.console().warn(cat("Failed to save: ", closed.error().message));
+    unsaved_ = true;
+  }
   context.console().notice(cat(unsaved_ ? "not everything was saved in " : "saved as ",
-                               session_.name(), "; continue with: ", context.config().program(),
-                               " chat -r ", session_.brief_id()));
+                               session().name(), "; continue with: ", context.config().program(),
+                               " chat -r ", session().brief_id()));
 }
 
 }  // namespace reprise::cli

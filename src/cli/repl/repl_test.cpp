@@ -69,8 +69,20 @@ class ReplTest : public testing::Test {
     }
     Ran ran;
     ran.id = (*conversation)->conversation->session().info.id;
-    Repl repl({.context = context_, .source = source, .interrupts = interrupts, .person = person},
-              ChatSession(context_, flags, {}, *std::move(conversation)));
+    const auto open = [&](const ChatRequest& request) -> Result<OpenedChat> {
+      REPRISE_ASSIGN(auto started, start_session(context_, {.flags = flags,
+                                                            .session = request.choice,
+                                                            .title = request.title}));
+      return OpenedChat{.session = std::make_unique<ChatSession>(context_, flags, Approver(),
+                                                                 std::move(started))};
+    };
+    Repl repl({.context = context_,
+               .source = source,
+               .interrupts = interrupts,
+               .open = open,
+               .person = person},
+              {.session = std::make_unique<ChatSession>(context_, flags, Approver(),
+                                                        *std::move(conversation))});
     ran.exit = repl.run();
     ran.remembered = std::move(source.remembered);
     return ran;
@@ -238,6 +250,47 @@ TEST_F(ReplTest, QuitsAtOnceOnTerminationOrWithoutAUser) {
   EXPECT_EQ(ended.exit, Exit::interrupted);
   EXPECT_EQ(words(*ended.id).size(), 2U);
   EXPECT_EQ(run({"one", "^C", "two"}, std::nullopt, false).exit, Exit::interrupted);
+}
+
+TEST_F(ReplTest, ResumesAStoredSession) {
+  const Ran first = run({"one", "/title First", "/session close"});
+  EXPECT_EQ(get(store(), *first.id)->info.state, SessionState::closed);
+  const Ran second = run({"two", "/resume", "/resume 1", "three", "/session save"});
+  EXPECT_EQ(words(*first.id), (Words{"one", "one", "three", "three"}));
+  EXPECT_EQ(words(*second.id), (Words{"two", "two"}));
+  const std::string output = out();
+  EXPECT_TRUE(output.contains("Resumable sessions:\n  1. First (")) << output;
+  EXPECT_TRUE(output.contains("Session saved to:")) << output;
+  const std::string errors = err();
+  EXPECT_TRUE(errors.contains("saved as 'two'")) << errors;
+  EXPECT_TRUE(errors.contains("Resumed session: First")) << errors;
+}
+
+TEST_F(ReplTest, GoesOnInTheSessionIfAnotherCannotBeOpened) {
+  const Ran ran = run({"one", "/resume nosuch", "/session new /no/such/folder", "two"});
+  EXPECT_EQ(words(*ran.id), (Words{"one", "one", "two", "two"}));
+  EXPECT_EQ(sessions().size(), 1U);
+}
+
+TEST_F(ReplTest, RemovesStoredSessions) {
+  const Ran first = run({"one", "/session close"});
+  const Ran second = run({"two", "/session close"});
+  const Ran third = run({"three", "/session close"});
+  const auto state = [this](const Ran& ran) { return get(store(), *ran.id)->info.state; };
+  run({cat("/resume delete ", first.id->str()), "/resume clear", "n"});
+  EXPECT_EQ(state(first), SessionState::trashed);
+  EXPECT_EQ(state(second), SessionState::closed);
+  run({"/resume clear", "y"});
+  EXPECT_EQ(state(second), SessionState::trashed);
+  EXPECT_EQ(state(third), SessionState::trashed);
+}
+
+TEST_F(ReplTest, BeginsAnotherSession) {
+  const Ran ran = run({"one", "/session new --name Second", "two", "/session list"});
+  EXPECT_EQ(words(*ran.id), (Words{"one", "one"}));
+  ASSERT_EQ(sessions().size(), 2U);
+  const std::string output = out();
+  EXPECT_TRUE(output.contains("* 1. 'Second' (")) << output;
 }
 
 TEST_F(ReplTest, ExplainsHowToContinueAnIncompleteAnswer) {

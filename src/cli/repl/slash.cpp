@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -31,15 +30,13 @@ constexpr auto kSlashCommands = std::to_array<SlashCommand>({
     {SlashVerb::fork, SlashArgument::count, "/fork", "[SEQ]",
      "continue in a copy of the messages before SEQ, or of all"},
     {SlashVerb::todo, SlashArgument::text, "/todo", "[add|done|set]", "show or change the todos"},
-    {SlashVerb::session, SlashArgument::none, "/session", "", "show what this session is",
-     Surface::line},
     {SlashVerb::session, SlashArgument::text, "/session", "[new|list|switch|rename|save|close]",
-     "show this session, or manage others", Surface::screen},
+     "show this session, or manage others"},
     {SlashVerb::begin, SlashArgument::none, "/new", "",
      "start a new session here; this one stays saved"},
     {SlashVerb::begin, SlashArgument::none, "/clear", "", "the same as /new"},
     {SlashVerb::resume, SlashArgument::text, "/resume", "[N|ID|list|delete T|clear]",
-     "list the stored sessions, or resume one", Surface::screen},
+     "list the stored sessions, or resume one"},
     {SlashVerb::attach, SlashArgument::file, "/attach", "FILE",
      "attach a file to the next message; '-' removes it"},
     {SlashVerb::cost, SlashArgument::none, "/cost", "", "the tokens and cost of this session"},
@@ -58,12 +55,9 @@ std::string_view first_word(std::string_view text) {
 }
 
 // The command with that name or the only one with that prefix ("/q"), or null.
-const SlashCommand* find_slash_command(std::string_view name, Surface surface) {
+const SlashCommand* find_slash_command(std::string_view name) {
   const SlashCommand* found = nullptr;
   for (const SlashCommand& command : kSlashCommands) {
-    if (command.only.value_or(surface) != surface) {
-      continue;
-    }
     if (command.name == name) {
       return &command;
     }
@@ -77,10 +71,10 @@ const SlashCommand* find_slash_command(std::string_view name, Surface surface) {
   return found;
 }
 
-Error unknown_command(std::string_view name, Surface surface) {
+Error unknown_command(std::string_view name) {
   std::vector<std::string_view> names;
   std::vector<std::string_view> begun;
-  for (const SlashCommand& command : slash_commands(surface)) {
+  for (const SlashCommand& command : kSlashCommands) {
     names.push_back(command.name);
     if (command.name.starts_with(name)) {
       begun.push_back(command.name);
@@ -141,12 +135,8 @@ Result<Slash> with_argument(const SlashCommand& command, std::string_view argume
 
 }  // namespace
 
-std::vector<SlashCommand> slash_commands(Surface surface) {
-  std::vector<SlashCommand> out;
-  std::ranges::copy_if(kSlashCommands, std::back_inserter(out), [surface](const auto& command) {
-    return command.only.value_or(surface) == surface;
-  });
-  return out;
+std::span<const SlashCommand> slash_commands() {
+  return kSlashCommands;
 }
 
 bool is_slash(std::string_view input) {
@@ -154,12 +144,12 @@ bool is_slash(std::string_view input) {
   return word.size() >= 2 && word[0] == '/' && std::ranges::all_of(word.substr(1), is_name_char);
 }
 
-Result<Slash> parse_slash(std::string_view input, Surface surface) {
+Result<Slash> parse_slash(std::string_view input) {
   const std::string_view text = trimmed(input);
   const std::string_view word = first_word(text);
-  const SlashCommand* command = find_slash_command(ascii_lower(word), surface);
+  const SlashCommand* command = find_slash_command(ascii_lower(word));
   if (command == nullptr) {
-    return std::unexpected(unknown_command(ascii_lower(word), surface));
+    return std::unexpected(unknown_command(ascii_lower(word)));
   }
   return with_argument(*command, trimmed(text.substr(word.size())));
 }
@@ -168,16 +158,15 @@ std::string_view message_of(std::string_view input) {
   return input.starts_with("//") ? input.substr(1) : input;
 }
 
-std::string slash_help(Surface surface) {
-  const std::vector<SlashCommand> commands = slash_commands(surface);
-  std::size_t width = 0;
-  for (const SlashCommand& command : commands) {
-    width = std::max(width, command.name.size() + 1 + command.arguments.size());
-  }
+std::string slash_help() {
+  constexpr std::size_t kWidth = 20;  // a longer usage has a line of its own
   std::string out;
-  for (const SlashCommand& command : commands) {
+  for (const SlashCommand& command : kSlashCommands) {
     std::string usage = cat(command.name, " ", command.arguments);
-    usage.resize(width, ' ');
+    if (usage.size() > kWidth) {
+      out += cat("  ", std::exchange(usage, ""), "\n");
+    }
+    usage.resize(kWidth, ' ');
     out += cat("  ", usage, "  ", command.help, "\n");
   }
   return out;
@@ -213,6 +202,25 @@ Result<SessionRequest> parse_session_request(std::string_view text) {
   }
   out.text = argument;
   return out;
+}
+
+Result<ResumeRequest> parse_resume_request(std::string_view text) {
+  using Action = ResumeRequest::Action;
+  const std::string_view word = first_word(text);
+  const std::string_view argument = trimmed(text.substr(word.size()));
+  if (argument.empty() && (word.empty() || word == "list")) {
+    return ResumeRequest{};
+  }
+  if (argument.empty() && word == "clear") {
+    return ResumeRequest{.action = Action::clear};
+  }
+  if (word != "delete") {
+    return ResumeRequest{.action = Action::open, .sel = std::string(text)};
+  }
+  if (argument.empty()) {
+    return fail(Code::invalid_argument, "/resume delete needs a number, an id or a title");
+  }
+  return ResumeRequest{.action = Action::remove, .sel = std::string(argument)};
 }
 
 Result<TodoRequest> parse_todo_request(std::string_view text) {

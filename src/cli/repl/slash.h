@@ -2,6 +2,8 @@
 
 // Parsing of slash commands. Pure functions.
 
+#include <span>
+
 #include "reprise/session.h"  // IWYU pragma: export
 
 namespace reprise::cli {
@@ -30,20 +32,16 @@ enum class SlashVerb : std::uint8_t {
 // The argument of a command.
 enum class SlashArgument : std::uint8_t { none, text, count, file };
 
-// Where a command can be used.
-enum class Surface : std::uint8_t { line, screen };
-
 struct SlashCommand {
   SlashVerb verb;
   SlashArgument argument;
-  std::string_view name;                       // including the slash
-  std::string_view arguments;                  // "[TEXT]"; "" for none
-  std::string_view help;                       // one line
-  std::optional<Surface> only = std::nullopt;  // nullopt: both
+  std::string_view name;       // including the slash
+  std::string_view arguments;  // "[TEXT]"; "" for none
+  std::string_view help;       // one line
 };
 
 // In the order of /help.
-std::vector<SlashCommand> slash_commands(Surface surface);
+std::span<const SlashCommand> slash_commands();
 
 struct Slash {
   SlashVerb verb = SlashVerb::help;
@@ -57,13 +55,13 @@ bool is_slash(std::string_view input);
 
 // invalid_argument for an unknown command (suggesting the nearest one) and for invalid arguments.
 // Requires is_slash(input).
-Result<Slash> parse_slash(std::string_view input, Surface surface = Surface::line);
+Result<Slash> parse_slash(std::string_view input);
 
 // The text of a message: "//x" means "/x".
 std::string_view message_of(std::string_view input);
 
 // The text of /help: one line per command.
-std::string slash_help(Surface surface = Surface::line);
+std::string slash_help();
 
 // The arguments of /session.
 struct SessionRequest {
@@ -73,6 +71,13 @@ struct SessionRequest {
   std::string name = {};  // open: --name
 };
 Result<SessionRequest> parse_session_request(std::string_view text);
+
+// The arguments of /resume.
+struct ResumeRequest {
+  enum class Action : std::uint8_t { list, open, remove, clear } action = Action::list;
+  std::string sel = {};  // open, remove
+};
+Result<ResumeRequest> parse_resume_request(std::string_view text);
 
 // The arguments of /todo.
 struct TodoRequest {

@@ -24,22 +24,18 @@ TEST(Slash, DistinguishesCommandsFromMessages) {
 }
 
 TEST(Slash, ParsesEveryCommandInTheTable) {
-  for (const Surface surface : {Surface::line, Surface::screen}) {
-    std::set<std::string> names;
-    std::set<SlashVerb> verbs;
-    for (const SlashCommand& command : slash_commands(surface)) {
-      EXPECT_TRUE(names.emplace(command.name).second);
-      verbs.insert(command.verb);
-      const bool needs = command.argument == SlashArgument::file;
-      const auto parsed = parse_slash(std::string(command.name) + (needs ? " x" : ""), surface);
-      ASSERT_TRUE(parsed) << command.name;
-      EXPECT_EQ(parsed->verb, command.verb);
-      EXPECT_EQ(parsed->number, std::nullopt);
-    }
-    if (surface == Surface::screen) {
-      EXPECT_EQ(verbs.size(), static_cast<std::size_t>(SlashVerb::quit) + 1);
-    }
+  std::set<std::string> names;
+  std::set<SlashVerb> verbs;
+  for (const SlashCommand& command : slash_commands()) {
+    EXPECT_TRUE(names.emplace(command.name).second);
+    verbs.insert(command.verb);
+    const bool needs = command.argument == SlashArgument::file;
+    const auto parsed = parse_slash(std::string(command.name) + (needs ? " x" : ""));
+    ASSERT_TRUE(parsed) << command.name;
+    EXPECT_EQ(parsed->verb, command.verb);
+    EXPECT_EQ(parsed->number, std::nullopt);
   }
+  EXPECT_EQ(verbs.size(), static_cast<std::size_t>(SlashVerb::quit) + 1);
 }
 
 TEST(Slash, ParsesSessionRequests) {
@@ -90,16 +86,28 @@ TEST(Slash, SuggestsTheNearestCommand) {
             "unknown command '/titel'; did you mean '/title'?");
   EXPECT_EQ(parse_slash("/goon").error().message,
             "unknown command '/goon'; did you mean '/go-on'?");
-  EXPECT_EQ(parse_slash("/re").error().message, "'/re' is ambiguous: /retry, /rewind");
+  EXPECT_EQ(parse_slash("/re").error().message, "'/re' is ambiguous: /retry, /rewind, /resume");
   EXPECT_EQ(
       parse_slash("/xyzzyplugh").error().message,
       "unknown command '/xyzzyplugh'; /help lists the commands, and a message that starts with "
       "a slash needs two (//)");
 }
 
-TEST(Slash, HelpHasALinePerCommand) {
+TEST(Slash, ParsesResumeRequests) {
+  using Action = ResumeRequest::Action;
+  EXPECT_EQ(parse_resume_request("")->action, Action::list);
+  EXPECT_EQ(parse_resume_request("list")->action, Action::list);
+  EXPECT_EQ(parse_resume_request("clear")->action, Action::clear);
+  EXPECT_EQ(parse_resume_request("delete my notes")->action, Action::remove);
+  EXPECT_EQ(parse_resume_request("delete my notes")->sel, "my notes");
+  EXPECT_EQ(parse_resume_request("clear notes")->action, Action::open);
+  EXPECT_EQ(parse_resume_request("clear notes")->sel, "clear notes");
+  EXPECT_FALSE(parse_resume_request("delete"));
+}
+
+TEST(Slash, HelpDescribesEachCommand) {
   const std::string help = slash_help();
-  for (const SlashCommand& command : slash_commands(Surface::line)) {
+  for (const SlashCommand& command : slash_commands()) {
     EXPECT_NE(help.find(std::string(command.name)), std::string::npos);
     EXPECT_NE(help.find(std::string(command.help)), std::string::npos);
   }

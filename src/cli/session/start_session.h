@@ -12,12 +12,12 @@ namespace reprise::cli {
 
 // Which session a run uses.
 struct SessionChoice {
-  bool newest = false;              // -c: the newest in this folder
-  std::optional<std::string> sel;   // -r SEL
-  bool new_session = false;         // a new session, even if there is one to continue
-  bool archive = false;             // archive the current session when another takes its place
-  std::filesystem::path mode_path;  // the folder for a mode; "" for none
-  bool in_project = false;          // a stored session must pass check_project()
+  bool newest = false;                            // -c: the newest in this folder
+  std::optional<std::string> sel = std::nullopt;  // -r SEL
+  bool new_session = false;                       // a new session, even if there is one to continue
+  bool archive = false;                  // archive the current session when another takes its place
+  std::filesystem::path mode_path = {};  // the folder for a mode; "" for none
+  bool in_project = false;               // a stored session must pass check_project()
 };
 
 // Whether the session's folder still exists: not_found or invalid_argument if not. Sessions with a

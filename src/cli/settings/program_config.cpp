@@ -79,6 +79,18 @@ std::string ProgramConfig::project() {
   return utf8::sanitize(working_dir().native());
 }
 
+Result<fs::path> ProgramConfig::folder_named(const std::string& name) {
+  std::error_code error;
+  fs::path folder = fs::canonical(path_named(name), error);
+  if (error) {
+    return fail(Code::not_found, cat("no such folder: ", name));
+  }
+  if (!fs::is_directory(folder, error)) {
+    return fail(Code::invalid_argument, "Project path is not a directory.");
+  }
+  return folder;
+}
+
 std::string ProgramConfig::short_path(std::string_view path) const {
   const std::string home = environment_.find("HOME").value_or("/");
   const bool is_below = home.size() > 1 && path.starts_with(home) &&
@@ -212,6 +224,10 @@ std::string ProgramConfig::program() const {
 
 std::string ProgramConfig::store_url(const Settings& settings) const {
   return without_password(opening_url(settings));
+}
+
+std::string ProgramConfig::absolute_url(const Settings& settings) {
+  return absolute_store_url(resolved_store_url(store_url(settings)), working_dir());
 }
 
 std::string ProgramConfig::opening_url(const Settings& settings) const {

@@ -41,6 +41,8 @@ class ProgramConfig {
   std::string project();
   // Resolves a path given by the user: "~/x", or relative to the working folder.
   std::filesystem::path path_named(std::string_view name);
+  // The same for a folder, without links. not_found; invalid_argument if it is no folder.
+  Result<std::filesystem::path> folder_named(const std::string& name);
   // The reverse: "~/x" for paths below $HOME.
   std::string short_path(std::string_view path) const;
   // `$XDG_STATE_HOME/reprise`, for example; creates nothing.
@@ -68,6 +70,8 @@ class ProgramConfig {
   std::string default_store_url() const;
   // For display and storage: without a password.
   std::string store_url(const Settings& settings) const;
+  // The same for every folder from which the store is named.
+  std::string absolute_url(const Settings& settings);
   // With the password, for opening.
   std::string opening_url(const Settings& settings) const;
   // How a command for the same store and settings begins, for advice: "reprise --store

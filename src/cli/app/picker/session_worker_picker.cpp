@@ -16,17 +16,6 @@ namespace {
 // Limits reading first questions of sessions without a title, which is slow.
 constexpr int kQuestionsAPage = 20;
 constexpr std::chrono::milliseconds kQuestionsTime{500};
-constexpr std::ptrdiff_t kResumableShown = 20;
-constexpr std::size_t kPrefixMin = 4;  // of an id
-
-Time left_at(const SessionInfo& info) {
-  return info.closed_at.value_or(info.updated_at);
-}
-
-bool is_answering_now(const SessionInfo& info) {
-  return info.answering && state_of(*info.answering) == OwnerState::alive;
-}
-
 }  // namespace
 
 void SessionWorker::load_page(const LoadPage& request) {
@@ -148,123 +137,12 @@ Result<> SessionWorker::rename_stored(const std::string& text, const std::string
   return store->update(id, {.title = title});
 }
 
-// Sessions that are neither open here nor being answered in another process, newest first.
-Result<std::vector<SessionInfo>> SessionWorker::resumable() {
-  const auto store = parts_.context.stores().open(Access::read);
-  if (!store && store.error().code == Code::not_found) {
-    return std::vector<SessionInfo>{};
-  }
-  if (!store) {
-    return std::unexpected(store.error());
-  }
-  REPRISE_ASSIGN(SessionPage page, (*store)->list({.limit = kPageMax}));
-  std::erase_if(page.sessions, [this](const SessionInfo& info) {
-    return is_answering_now(info) || find_open(info.id).live != nullptr;
-  });
-  std::ranges::stable_sort(page.sessions, std::ranges::greater{}, left_at);
-  return std::move(page.sessions);
-}
-
-Result<std::string> SessionWorker::list_resumable() {
-  REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, resumable());
-  numbers_ = LastList{.ids = {}, .shown_at = parts_.context.clock().now()};
-  if (sessions.empty()) {
-    return "No sessions to resume.";
-  }
-  const auto store = parts_.context.stores().open(Access::read);
-  if (!store) {
-    return std::unexpected(store.error());
-  }
-  SessionPage page{.sessions = {sessions.begin(),
-                                sessions.begin() + std::min(std::ssize(sessions), kResumableShown)},
-                   .next = {},
-                   .damage = {}};
-  mark_incomplete_answers(**store, page);
-  std::string out = "Resumable sessions:\n";
-  for (std::size_t i = 0; i < page.sessions.size(); ++i) {
-    const SessionInfo& info = page.sessions[i];
-    const std::string_view state = state_text(info);
-    out += cat("  ", i + 1, ". ", name_of(**store, info), " (", info.working_dir, ") - ", state,
-               " ", age_text(left_at(info), parts_.context.clock().now()), "\n");
-    numbers_->ids.push_back(info.id);
-  }
-  if (sessions.size() > page.sessions.size()) {
-    out += cat("  … and ", sessions.size() - page.sessions.size(), " more; Ctrl-O finds them\n");
-  }
-  return cat(out, "\nUse /resume <number> to restore.");
-}
-
-Error SessionWorker::no_such_session(const std::string& sel) {
-  const bool is_number = sel.size() < kPrefixMin && std::ranges::all_of(sel, is_ascii_digit);
-  return {Code::not_found, cat("no session matches '", sel, "'",
-                               is_number ? "; /resume list shows the numbers" : "")};
-}
-
-// Resolves a number: in "/resume list" if it was shown here, otherwise select() uses the list last
-// shown in this folder and terminal. Anything else is unchanged.
-Result<std::string> SessionWorker::numbered(const std::string& sel) {
-  const auto number = parse_number<std::size_t>(sel).value_or(0);
-  if (!numbers_ || number == 0) {
-    return sel;
-  }
-  // Numbers refer to the list as shown, even if sessions were resumed or deleted since.
-  if (number > numbers_->ids.size()) {
-    // May be a prefix of an id.
-    return sel.size() < kPrefixMin ? std::unexpected(no_such_session(sel))
-                                   : Result<std::string>(sel);
-  }
-  if (is_old(*numbers_, parts_.context.clock().now())) {
-    return fail(Code::invalid_argument,
-                cat("number ", number, " is from a list shown ",
-                    age_text(numbers_->shown_at, parts_.context.clock().now()),
-                    "; see /resume list, or name the session by its id"));
-  }
-  return numbers_->ids[number - 1].str();
-}
-
-Result<std::string> SessionWorker::delete_stored(const std::string& sel) {
-  REPRISE_ASSIGN(const std::string request, numbered(sel));
-  REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
-  const auto found = parts_.context.stores().select(*store, request, Use::change);
-  if (!found && found.error().code == Code::not_found) {
-    return std::unexpected(no_such_session(sel));
-  }
-  if (!found) {
-    return std::unexpected(found.error());
-  }
-  if (find_open(found->id).live != nullptr) {
-    return fail(Code::conflict, "That session is open; close it first.");
-  }
-  REPRISE_TRY(trash_stored(found->id.str()));
-  return cat("Deleted saved session: ", session_name(*store, *found));
-}
-
 void SessionWorker::count_closed() {
-  const auto store = parts_.context.stores().open(Access::read);
-  if (!store && store.error().code != Code::not_found) {
-    return announce(Announcement::Kind::warning, store.error().message);
+  const auto count = resumable_.count_closed();
+  if (!count) {
+    return announce(Announcement::Kind::warning, count.error().message);
   }
-  ClearRequest requested;
-  if (store) {
-    const auto closed = find_all_sessions(**store, {.states = {SessionState::closed}});
-    if (!closed) {
-      return announce(Announcement::Kind::warning, closed.error().message);
-    }
-    requested.count = closed->sessions.size();
-  }
-  parts_.events.post(requested);
-}
-
-Result<std::string> SessionWorker::clear_closed() {
-  REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
-  REPRISE_TRY(offered(store->capabilities().trash, "move sessions to a trash"));
-  REPRISE_ASSIGN(const FoundSessions closed,
-                 find_all_sessions(*store, {.states = {SessionState::closed}}));
-  for (const Damage& part : closed.damage) {
-    announce(Announcement::Kind::warning, cat("cannot read ", part.where, ": ", part.reason));
-  }
-  REPRISE_TRY(move_to_trash(parts_.context, *store, closed.sessions));
-  return cat("Cleared ", closed.sessions.size(), " saved session(s).");
+  parts_.events.post(ClearRequest{.count = *count});
 }
 
 }  // namespace reprise::cli::app

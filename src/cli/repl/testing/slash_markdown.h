@@ -7,9 +7,9 @@
 
 namespace reprise::cli {
 
-inline std::string slash_help_markdown(Surface surface = Surface::line) {
+inline std::string slash_help_markdown() {
   std::string out = "| command | does |\n|---|---|\n";
-  for (const SlashCommand& command : slash_commands(surface)) {
+  for (const SlashCommand& command : slash_commands()) {
     std::string arguments;
     for (const char c : command.arguments) {
       arguments += c == '|' ? "\\|" : std::string(1, c);
