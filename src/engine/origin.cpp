@@ -1,5 +1,8 @@
 #include "engine/origin.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -10,8 +13,18 @@ namespace {
 
 constexpr std::string_view kOriginField = "origin";
 constexpr std::int64_t kPiecesMax = 1'000'000;
+constexpr std::array<std::string_view, 3> kGone = {"", "messages", "session"};
+
+Gone gone_from(std::string_view text) {
+  const auto found = std::ranges::find(kGone, text);
+  return found == kGone.end() ? Gone::nothing : static_cast<Gone>(found - kGone.begin());
+}
 
 }  // namespace
+
+std::string_view to_string(Gone gone) {
+  return kGone.at(static_cast<std::size_t>(gone));
+}
 
 std::optional<Origin> origin_of(const Session& session) {
   const RawJson* const field = json::find_field(session.extra, kOriginField);
@@ -25,6 +38,8 @@ std::optional<Origin> origin_of(const Session& session) {
   auto usage = json["usage"] ? usage_from_json(json["usage"].raw()) : Usage{};
   return Origin{.tool = json["tool"].text(),
                 .id = json["id"].text(),
+                .place = json["place"].text(),
+                .gone = gone_from(json["gone"].text()),
                 .seen_at = time("seen_at"),
                 .revision = json["revision"].text(),
                 .head = Seq{json["messages"].count()},
@@ -39,6 +54,12 @@ void set_origin(Extra& extra, const Origin& origin) {
   std::string out;
   json::ObjectWriter object(out);
   object.field("tool", origin.tool).field("id", origin.id);
+  if (!origin.place.empty()) {
+    object.field("place", origin.place);
+  }
+  if (origin.gone != Gone::nothing) {
+    object.field("gone", to_string(origin.gone));
+  }
   if (origin.seen_at != Time{}) {
     object.field("seen_at", format_time(origin.seen_at));
   }

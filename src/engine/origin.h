@@ -11,9 +11,16 @@ namespace reprise {
 inline constexpr std::string_view kOriginalsFolder = "original/";
 inline constexpr std::size_t kOriginalPieceBytes = 4U << 20;
 
+// What the tool no longer has of a session that was imported from it.
+enum class Gone : std::uint8_t { nothing, messages, session };
+std::string_view to_string(Gone gone);  // "" for nothing
+
 struct Origin {
   std::string tool;  // its scheme
   std::string id;    // of the session in the tool
+  // The file or folder of the history that it was imported from; "" if that is unknown.
+  std::string place = {};
+  Gone gone = Gone::nothing;
   // Its last activity, and its revision in the tool's list, at the last import.
   Time seen_at = {};
   std::string revision = {};

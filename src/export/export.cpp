@@ -157,8 +157,9 @@ Result<std::optional<Original>> find_original(Source& source, const Session& ses
   }
   const std::optional<Origin> origin = origin_of(session);
   ArtefactReader* const artefacts = source.capabilities().artefact_reader;
+  // The tool has another version under that id if it removed messages.
   if (!origin || origin->tool != tool || !is_unchanged_since(session, *origin) ||
-      artefacts == nullptr) {
+      origin->gone == Gone::messages || artefacts == nullptr) {
     return std::nullopt;
   }
   REPRISE_ASSIGN(const auto entries, artefacts->list_artefacts(session.info.id));

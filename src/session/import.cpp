@@ -40,14 +40,15 @@ using SessionIds = std::set<std::string_view>;
 
 class Import {
  public:
-  Import(Source& source, std::string_view tool, Store& target, const SessionInfo& info,
+  Import(const ForeignSessions& foreign, Store& target, const SessionInfo& info,
          std::stop_token stop)
-      : source_(source),
-        tool_(tool),
+      : foreign_(foreign),
+        source_(foreign.source),
+        tool_(foreign.tool),
         target_(target),
         info_(info),
         stop_(std::move(stop)),
-        view_(source, tool, target, info.id) {}
+        view_(source_, tool_, target, info.id) {}
 
   // With the branches, except those that `listed` imports on their own. The session is finished
   // last, so that an interrupted import is repeated.
@@ -97,6 +98,7 @@ class Import {
     first_ = id;
     const Origin origin = present ? origin_of(*present).value_or(Origin{}) : Origin{};
     noted_fork_ = origin.fork;
+    imported_before_ = origin.head;
     const bool is_to_be_archived = present && was_left_active(*present);
     if (present && is_seen(*present, info_) && !is_to_be_archived) {
       return imported;
@@ -161,6 +163,7 @@ class Import {
       imported.messages += copied.messages;
       imported.damage = copied.damage;
       imported.detail = copied.detail;
+      is_shorter_ = is_first ? copied.differs && *copied.differs < imported_before_ : is_shorter_;
       if (copied.outcome != CopyOutcome::conflict || !copied.differs || !copied.differing) {
         imported.outcome = fork && imported.messages > 0 ? CopyOutcome::forked : copied.outcome;
         return {};
@@ -240,6 +243,7 @@ class Import {
     bool is_noted = false;
     if (has_messages) {
       REPRISE_TRY(take_title(imported.id));
+      REPRISE_TRY(note_shorter(first, is_itself));
       REPRISE_ASSIGN(const bool is_complete, note_complete(imported.id, is_itself && is_done));
       is_noted = is_complete && is_itself;
     }
@@ -267,6 +271,7 @@ class Import {
   Result<Extent> add_branches(ImportedSession& imported, const SessionIds& listed) {
     REPRISE_ASSIGN(const FoundSessions found, find_branches(source_, info_.id));
     imported.is_whole = found.damage.empty();
+    has_branches_ = !found.sessions.empty() || !found.damage.empty();
     Extent extent = imported.is_whole ? Extent::whole : Extent::incomplete;
     for (const Damage& part : found.damage) {
       imported.damage.push_back(cat(part.where, ": ", part.reason));
@@ -277,7 +282,7 @@ class Import {
       if (is_part_of(listed, branch.id)) {
         continue;
       }
-      Import import(source_, tool_, target_, branch, stop_);
+      Import import(foreign_, target_, branch, stop_);
       import.stored_ = stored_;
       auto added = import.run();
       if (!added && is_transient(added.error())) {
@@ -318,6 +323,20 @@ class Import {
       id = id.substr(0, id.rfind(':'));
     }
     return id.size() > info_.id.str().size();
+  }
+
+  // A tool that goes back to an earlier message keeps what followed as a branch.
+  Result<> note_shorter(const SessionId& first, bool is_itself) {
+    if (imported_before_ == Seq{}) {
+      return {};
+    }
+    if (is_itself) {
+      REPRISE_ASSIGN(const Session foreign, get(source_, info_.id));
+      is_shorter_ = foreign.info.head < imported_before_;
+    }
+    return change_origin(first, [&](Origin& origin) {
+      origin.gone = is_shorter_ && !has_branches_ ? Gone::messages : Gone::nothing;
+    });
   }
 
   void note_seen_in(Origin& origin) const {
@@ -386,6 +405,7 @@ class Import {
     Origin origin = origin_of(present).value_or(Origin{});
     origin.tool = tool_;
     origin.id = info_.id.str();
+    origin.place = foreign_.place.empty() ? origin.place : std::string(foreign_.place);
     origin.is_archived = to_archive_.contains(id);
     change(origin);
     Extra extra = present.extra;
@@ -445,6 +465,7 @@ class Import {
     return forking->fork(parent, at, *session);
   }
 
+  const ForeignSessions& foreign_;
   Source& source_;
   std::string tool_;
   Store& target_;
@@ -455,6 +476,9 @@ class Import {
   bool is_left_ = false;            // the fork with its messages is in the trash
   std::optional<SessionId> first_;  // the first stored copy that is not in the trash
   std::string noted_fork_;          // of the first copy, see Origin
+  Seq imported_before_;             // likewise, its `head`
+  bool is_shorter_ = false;         // some of those messages are not the tool's any more
+  bool has_branches_ = false;       // in the tool
   std::set<SessionId> to_archive_;  // at the end
   std::vector<SessionId> unarchived_;
   std::vector<SessionId> stored_;  // the stored copies of the tool's session: itself, and its forks
@@ -487,10 +511,9 @@ Result<ImportedSession> import_one(const ForeignSessions& foreign, const Session
     return fail(Code::unsupported, "the store holds no messages");
   }
   for (int attempt = 1;; ++attempt) {
-    auto imported =
-        foreign.tool == kOwnExports
-            ? copy_own(foreign.source, target, info.id, stop)
-            : Import(foreign.source, foreign.tool, target, info, stop).run_with_branches(listed);
+    auto imported = foreign.tool == kOwnExports
+                        ? copy_own(foreign.source, target, info.id, stop)
+                        : Import(foreign, target, info, stop).run_with_branches(listed);
     if (imported || attempt == kAttemptsMax || !may_be_concurrent(imported.error())) {
       return imported;
     }
@@ -524,7 +547,7 @@ Result<FoundSessions> find_branches(Source& source, const SessionId& id) {
 
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
                                        const SessionInfo& info, const std::stop_token& stop) {
-  return import_one({source, tool, {}}, {}, target, info, stop);
+  return import_one({.source = source, .tool = tool, .sessions = {}}, {}, target, info, stop);
 }
 
 void import_sessions(const ForeignSessions& foreign, Store& target, const ImportSink& done,

@@ -11,7 +11,8 @@
 //  (4) It is stored as active, since it can be continued. Abandoned branches and sessions of
 //      sub-agents are imported as archived: they can be found and read, but are not listed.
 //  (5) A fork or branch of a stored session shares its messages.
-//  (6) A session is noted as imported only when it was read, compared and stored as a whole, with
+//  (6) What a tool removed or shortened stays as it was imported, and is noted as gone there.
+//  (7) A session is noted as imported only when it was read, compared and stored as a whole, with
 //      its branches; until then, each import tries again. What is in the trash stays as it is.
 
 #include <functional>
@@ -85,12 +86,18 @@ struct ForeignSessions {
   Source& source;
   std::string_view tool;
   std::span<const SessionInfo> sessions;
+  std::string_view place = {};  // Origin::place
 };
 // Calls import_session() for each, a fork after all sessions listed before it; sub-agents that are
 // among them are not imported with their sessions. Three in parallel if
 // the source has parallel_reads: others are read while one is written.
 void import_sessions(const ForeignSessions& foreign, Store& target, const ImportSink& done,
                      const std::stop_token& stop = {});
+
+// Notes which of the sessions that were imported from this place are not in its list any more, or
+// are in it again; `foreign.sessions` must be all of them, sub-agents included. Returns the number
+// of those that were in it before. The stored copies stay as they are.
+Result<std::int64_t> note_gone(const ForeignSessions& foreign, Store& target);
 
 // Restores an archived session to active or closed. Later imports do not archive it again.
 Result<> restore_archived(Store& store, const SessionId& id);

@@ -160,11 +160,13 @@ class ImportCommand final : public Command {
       REPRISE_ASSIGN(sources, open_import_sources(context, sources_));
     }
     REPRISE_ASSIGN(const bool is_confirmed, show_and_confirm(context, sources, is_auto));
+    REPRISE_TRY(dry_run_ ? Result<>() : note_gone_from(context, empty_sources));
     if (!is_confirmed) {
       return Exit::success;
     }
     const Interrupts interrupts;
     REPRISE_ASSIGN(const Exit exit, import_all(context, sources, interrupts));
+    REPRISE_TRY(note_gone_from(context, sources));
     if (!watch_) {
       return exit;
     }
@@ -223,7 +225,10 @@ class ImportCommand final : public Command {
       for (FoundSource& found : sources) {
         list_again(context, found);
       }
-      const auto imported = import_all(context, sources, interrupts, Verbosity::changes);
+      auto imported = import_all(context, sources, interrupts, Verbosity::changes);
+      if (const auto noted = note_gone_from(context, sources); imported && !noted) {
+        imported = std::unexpected(noted.error());
+      }
       const std::string error = imported ? "" : imported.error().message;
       if (!imported && imported.error().code != Code::cancelled && error != last_error) {
         context.console().warn(error);
@@ -284,7 +289,7 @@ class ImportCommand final : public Command {
       counts[i].damaged += std::ssize(sources[i].listed.damage);
       context.console().progress({"importing", done, total});
       import_sessions(
-          {*sources[i].source, sources[i].kind->name, sources[i].listed.sessions}, *store,
+          foreign_of(sources[i]), *store,
           [&](const SessionInfo& info, const Result<ImportedSession>& imported) {
             context.console().progress({"importing", ++done, total});
             note(context, info, imported, counts[i]);
@@ -303,6 +308,34 @@ class ImportCommand final : public Command {
     }
     context.console().end_progress();
     return end(context, sources, counts, verbosity);
+  }
+
+  static ForeignSessions foreign_of(const FoundSource& found) {
+    return {.source = *found.source,
+            .tool = found.kind->name,
+            .sessions = found.listed.sessions,
+            .place = found.path.native()};
+  }
+
+  // Of histories that were listed completely.
+  static Result<> note_gone_from(Context& context, const std::vector<FoundSource>& sources) {
+    for (const FoundSource& found : sources) {
+      if (found.source == nullptr || !found.error.empty() || !found.listed.damage.empty()) {
+        continue;
+      }
+      const auto store = context.stores().open_existing();
+      if (!store && store.error().code == Code::not_found) {
+        return {};
+      }
+      REPRISE_TRY(store);
+      REPRISE_ASSIGN(const std::int64_t count, note_gone(foreign_of(found), **store));
+      if (count > 0) {
+        context.console().notice(cat(
+            found.kind->title, ": ", counted(count, "session"), count == 1 ? " is" : " are",
+            " gone there and kept here; `reprise list --gone` lists ", count == 1 ? "it" : "them"));
+      }
+    }
+    return {};
   }
 
   // Once, if it watches: what is not imported is tried again after each change.

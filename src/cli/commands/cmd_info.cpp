@@ -165,7 +165,10 @@ class Info final : public Command {
          info.forked_from ? cat(info.forked_from->session.str(), " at ", info.forked_from->at.value)
                           : "");
     if (const auto origin = origin_of(session)) {
-      line("imported", cat(origin->tool, ":", origin->id));
+      line("imported", cat(origin->tool, ":", origin->id,
+                           origin->gone == Gone::session    ? " (gone there)"
+                           : origin->gone == Gone::messages ? " (with messages that are gone there)"
+                                                            : ""));
     }
     line("todos", todos.empty() ? "" : std::to_string(todos.size()));
     const Usage usage = total_usage(session);

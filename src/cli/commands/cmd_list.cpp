@@ -30,6 +30,8 @@ class List final : public Command {
                     {"--branches", "", "include abandoned branches and sub-agents of other tools",
                      &branches_},
                     {"--from", "TOOL", "only sessions imported from a tool", &from_},
+                    {"--gone", "",
+                     "only imported sessions that the tool has removed, or parts of them", &gone_},
                     {"--grep", "TEXT", "only sessions with this text in the title", &grep_},
                     {"--mode", "NAME", "only sessions in this mode", &mode_},
                     {"--author", "NAME", "only sessions with a question by this person", &author_},
@@ -60,7 +62,7 @@ class List final : public Command {
     if (context.globals().json) {
       context.console().print_json(document(page));
     } else if (page.sessions.empty()) {
-      const bool is_filtered = from_ || grep_ || mode_ || author_ || state_ || after_;
+      const bool is_filtered = from_ || gone_ || grep_ || mode_ || author_ || state_ || after_;
       context.console().notice(
           cat("no ", is_filtered ? "matching " : "", "sessions",
               all_ ? "" : " in this folder; --all lists the sessions of all folders"));
@@ -112,15 +114,15 @@ class List final : public Command {
     if (state_ == kInterrupted) {
       return find_interrupted(*source, query);
     }
-    REPRISE_ASSIGN(SessionPage page,
-                   tool ? find_imported(*source, *tool, query) : list_by_author(*source, query));
+    REPRISE_ASSIGN(SessionPage page, tool || gone_ ? find_imported(*source, tool, query)
+                                                   : list_by_author(*source, query));
     mark_incomplete_answers(*source, page);
     return page;
   }
 
   // The origin is not indexed: finds imported sessions by id, then reads the origin of each.
-  static Result<SessionPage> find_imported(Source& source, std::string_view tool,
-                                           SessionQuery query) {
+  Result<SessionPage> find_imported(Source& source, const std::optional<std::string>& tool,
+                                    SessionQuery query) const {
     const std::size_t limit = query.limit;
     SessionPage found;
     for (bool has_next = true; has_next && found.sessions.size() < limit;) {
@@ -133,7 +135,8 @@ class List final : public Command {
         }
         REPRISE_ASSIGN(const std::optional<Session> session, source.find(info.id));
         const auto origin = session ? origin_of(*session) : std::nullopt;
-        if (origin && origin->tool == tool) {
+        if (origin && origin->tool == tool.value_or(origin->tool) &&
+            (!gone_ || origin->gone != Gone::nothing)) {
           found.sessions.push_back(std::move(info));
           if (found.sessions.size() == limit) {
             break;
@@ -223,6 +226,7 @@ class List final : public Command {
 
   bool all_ = false;
   bool branches_ = false;
+  bool gone_ = false;
   std::optional<std::string> from_;
   std::optional<std::string> grep_;
   std::optional<std::string> mode_;

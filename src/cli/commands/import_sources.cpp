@@ -140,7 +140,8 @@ Result<std::vector<FoundSource>> open_import_sources(Context& context,
     const std::string full_url = source_url(url, context.environment());
     const std::size_t colon = full_url.find(':');
     const fs::path path = colon == std::string::npos ? full_url : full_url.substr(colon + 1);
-    FoundSource found{.kind = kind, .path = path, .source = std::move(source)};
+    FoundSource found{
+        .kind = kind, .path = fs::absolute(path).lexically_normal(), .source = std::move(source)};
     REPRISE_ASSIGN(found.listed, list_history(*found.source));
     sources.push_back(std::move(found));
   }

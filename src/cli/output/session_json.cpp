@@ -112,7 +112,11 @@ std::string session_document(Source& source, const Session& session,
   }
   if (const auto origin = origin_of(session)) {
     json::ObjectWriter from(object.key("origin"));
-    from.field("tool", origin->tool).field("id", origin->id).close();
+    from.field("tool", origin->tool).field("id", origin->id);
+    if (const std::string_view gone = to_string(origin->gone); !gone.empty()) {
+      from.field("gone", gone);
+    }
+    from.close();
   }
   object.close();
   return out;

@@ -222,9 +222,9 @@ Repl::Next Repl::clear_closed() {
   if (*count == 0) {
     return show(std::string("No saved sessions to clear."));
   }
-  const Input answer =
-      parts_.source.read(cat("Clear ", *count, " saved session(s)? They go to the trash. [y/N] "),
-                         parts_.interrupts.token());
+  const Input answer = parts_.source.read(
+      cat("Clear ", *count, " saved session(s)? They go to the trash.", " [y/N] "),
+      parts_.interrupts.token());
   if (answer.kind == Input::Kind::stopped) {
     return on_stop("stopped");
   }
@@ -432,9 +432,10 @@ void Repl::end_session() {
     context.console().warn(cat("Failed to save: ", closed.error().message));
     unsaved_ = true;
   }
+  const std::string brief_id = session().brief_id();
   context.console().notice(cat(unsaved_ ? "not everything was saved in " : "saved as ",
                                session().name(), "; continue with: ", context.config().program(),
-                               " chat -r ", session().brief_id()));
+                               " chat -r ", brief_id));
 }
 
 }  // namespace reprise::cli
