@@ -53,7 +53,10 @@ enum class SearchOrder : std::uint8_t {
 inline constexpr std::int64_t kRankedMax = 8'000;
 
 struct SearchQuery {
-  std::vector<SearchTerm> terms;  // all must match, in any order
+  std::vector<SearchTerm> terms = {};  // all must match, in any order; may be empty with `file`
+  // The newest message of each session whose tool calls name this file: an absolute path, which may
+  // be relative to the session's folder in the call, or the last components of one.
+  std::optional<std::string> file = std::nullopt;
   std::optional<std::string> working_dir = std::nullopt;
   std::optional<Time> since = std::nullopt;
   std::optional<Time> until = std::nullopt;  // exclusive

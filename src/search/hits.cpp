@@ -1,6 +1,7 @@
 #include "search/hits.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <numeric>
 #include <set>
@@ -11,6 +12,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/select.h"
 #include "search/document.h"
+#include "search/file_calls.h"
 #include "search/finder.h"
 #include "search/index_update.h"
 #include "search/merging_finder.h"
@@ -37,7 +39,7 @@ class Hits {
     if (query_.limit == 0 || query_.limit > kPageMax) {
       return fail(Code::invalid_argument, cat("a page has 1 to ", kPageMax, " hits"));
     }
-    REPRISE_ASSIGN(phrases_, phrases_of(query_.terms));
+    REPRISE_ASSIGN(phrases_, phrases_of(terms()));
     REPRISE_ASSIGN(Finder::Query query, finder_query());
     finder_.emplace(db_, std::move(query));
     merging_.emplace(*finder_, words_, store_query());
@@ -56,6 +58,15 @@ class Hits {
   MergingFinder& merging() {
     REPRISE_ASSERT(merging_);
     return *merging_;
+  }
+
+  // The words of a file's name are those of each call that names it.
+  std::vector<SearchTerm> terms() const {
+    std::vector<SearchTerm> terms = query_.terms;
+    if (query_.file) {
+      terms.push_back({.text = std::filesystem::path(*query_.file).filename()});
+    }
+    return terms;
   }
 
   // For messages.
@@ -241,7 +252,8 @@ class Hits {
     Seq copied;
   };
 
-  // Reads the candidates from their sources. nullopt: no longer a hit.
+  // Reads the candidates from their sources. nullopt: no longer a hit, or another one of a session
+  // that is found once.
   Result<MaybeHits> verify(std::span<const Candidate> candidates) {
     MaybeHits hits(candidates.size());
     std::vector<std::size_t> order(candidates.size());
@@ -251,6 +263,11 @@ class Hits {
     });
     REPRISE_TRY(find_messages(candidates, order, hits));
     REPRISE_TRY(read_messages(candidates, order, hits));
+    for (std::optional<SearchHit>& hit : hits) {
+      if (hit && query_.file && !sessions_found_.insert({hit->source, hit->session.id}).second) {
+        hit.reset();
+      }
+    }
     return hits;
   }
 
@@ -374,6 +391,9 @@ class Hits {
   // Sets `hit` if the text matches.
   void set_hit(const Candidate& candidate, CachedSession&& session, const Message& message,
                std::optional<SearchHit>& hit) const {
+    if (query_.file && !names_file(message, *query_.file, session.info.working_dir)) {
+      return;
+    }
     const Texts texts = texts_of(message);
     if (!candidate.is_certain && !has_phrases(texts, phrases_, query_.only)) {
       return;
@@ -466,6 +486,7 @@ class Hits {
   std::optional<Finder> finder_;
   std::optional<MergingFinder> merging_;
   std::vector<Damage> damage_;
+  std::set<std::pair<std::size_t, SessionId>> sessions_found_;  // with query_.file
   std::map<std::tuple<std::size_t, std::int64_t, std::string>, std::optional<CachedSession>>
       sessions_;
 };

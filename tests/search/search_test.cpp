@@ -162,6 +162,40 @@ TEST_P(SearchTest, Filters) {
 }
 
 // Old messages that are added late are ordered by time.
+TEST_P(SearchTest, FindsSessionsByTheFilesOfTheirCalls) {
+  const auto call = [](std::string_view input) {
+    Message message{.role = std::string(role::kAssistant)};
+    message.blocks.emplace_back(ToolUseBlock{
+        .id = "1", .name = "tool", .input = test::raw(std::string(input)), .extra = {}});
+    return message;
+  };
+  const auto with = [this, &call](std::string_view id, std::string_view folder,
+                                  std::vector<std::string_view> inputs) {
+    Session session = test::session(id);
+    session.info.working_dir = folder;
+    must(store_->create(session));
+    std::vector<Message> messages;
+    std::ranges::transform(inputs, std::back_inserter(messages), call);
+    must(store_->append(session.info.id, std::move(messages), {}));
+  };
+  with("whole", "/p", {R"({"path":"/p/src/main.c"})", R"({"path":"/p/src/main.c"})"});
+  with("relative", "/p", {R"({"edits":[{"file":"./src/main.c"}]})"});
+  with("shell", "/p", {R"({"command":"grep -n 'x' src/main.c|head"})"});
+  with("other", "/q", {R"({"path":"src/main.c"})"});
+  with("names", "/p", {R"({"path":"/p/src/domain.c"})", R"({"path":"main.c.bak"})"});
+  const auto found = [this](std::string file) {
+    HitIds ids = find({.file = std::move(file)});
+    std::ranges::sort(ids);
+    return ids;
+  };
+  EXPECT_EQ(found("/p/src/main.c"), (HitIds{"relative#0", "shell#0", "whole#1"}));
+  EXPECT_EQ(found("src/main.c"), (HitIds{"other#0", "relative#0", "shell#0", "whole#1"}));
+  EXPECT_EQ(found("main.c").size(), 4U);
+  EXPECT_EQ(found("rc/main.c"), HitIds{});
+  EXPECT_EQ(find({.terms = must(parse_search("grep")), .file = "main.c"}), (HitIds{"shell#0"}));
+  EXPECT_EQ(find({.terms = must(parse_search("absent")), .file = "main.c"}), HitIds{});
+}
+
 TEST_P(SearchTest, OrdersByTimeNotByIndexing) {
   add("a", {user("word", at(1000)), user("word", at(2000))});
   EXPECT_EQ(find("word").size(), 2U);

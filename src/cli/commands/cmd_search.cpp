@@ -48,6 +48,7 @@ class SearchMessages final : public Command {
               &role_,
               {"user", "assistant", "system", "tool"}},
              {"--tool", "NAME", "only messages that call this tool", &tool_},
+             {"--file", "PATH", "only sessions in which a tool was called with this file", &file_},
              {"--model", "MODEL", "only answers of this model", &model_},
              {"--author", "NAME", "only questions by this person", &author_},
              {"--in", "SEL", "only this session", &in_},
@@ -72,7 +73,6 @@ class SearchMessages final : public Command {
         .arguments = {{.name = "WORDS",
                        .help = "words, \"a phrase\", prefix*, -excluded",
                        .target = &words_,
-                       .required = true,
                        .dashed = true}}};
   }
 
@@ -112,7 +112,19 @@ class SearchMessages final : public Command {
       REPRISE_TRY(parse_tool(*from_));
     }
     SearchQuery query;
-    REPRISE_ASSIGN(query.terms, parse_search(query_text(words_)));
+    if (words_.empty() && !file_) {
+      return fail(Code::invalid_argument, "missing argument WORDS, or --file PATH");
+    }
+    if (!words_.empty()) {
+      REPRISE_ASSIGN(query.terms, parse_search(query_text(words_)));
+    }
+    // A path without a beginning is the end of one.
+    query.file = file_;
+    if (file_ && (file_->starts_with('.') || file_->starts_with('~'))) {
+      query.file = std::filesystem::absolute(context.config().path_named(*file_))
+                       .lexically_normal()
+                       .string();
+    }
     if (project_) {
       query.working_dir = project_->empty()
                               ? context.config().project()
@@ -235,6 +247,7 @@ class SearchMessages final : public Command {
   std::optional<std::string> until_;
   std::optional<std::string> role_;
   std::optional<std::string> tool_;
+  std::optional<std::string> file_;
   std::optional<std::string> model_;
   std::optional<std::string> author_;
   std::optional<std::string> in_;
