@@ -8,6 +8,7 @@
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "export/cited_sources.h"
 #include "export/content.h"
 #include "export/formats.h"
 #include "export/html_text.h"
@@ -107,6 +108,7 @@ class HtmlWriter final : public Writer {
       REPRISE_ASSIGN(const std::string html, block_html(block, message));
       REPRISE_TRY(job_.output.write(html));
     }
+    REPRISE_TRY(job_.output.write(sources_html(message)));
     if (!message.model.empty() && message.usage) {
       store::count_usage(models_[message.model], counted_, message);
     }
@@ -150,6 +152,17 @@ class HtmlWriter final : public Writer {
     }
     return out +
            cat(" <a href=\"#m", message.seq.value, "\">#", message.seq.value, "</a></header>\n");
+  }
+
+  static std::string sources_html(const Message& message) {
+    std::string items;
+    for (const CitedSource& source : cited_sources(message)) {
+      const std::string name = line_of(source.title.empty() ? source.url : source.title);
+      items += is_plain_link(source.url) ? cat("<li><a rel=\"noreferrer noopener\" href=\"",
+                                               line_of(source.url), "\">", name, "</a></li>\n")
+                                         : cat("<li>", html_text(source_line(source)), "</li>\n");
+    }
+    return items.empty() ? "" : cat("<p>Sources</p>\n<ol>\n", items, "</ol>\n");
   }
 
   Result<std::string> block_html(const Block& block, const Message& message) {

@@ -27,7 +27,7 @@ class MarkdownWriter final : public Writer {
       REPRISE_ASSIGN(const std::string text, block_text(block));
       REPRISE_TRY(job_.output.write(cat("\n", text)));
     }
-    REPRISE_TRY(job_.output.write(usage_line(message)));
+    REPRISE_TRY(job_.output.write(cat(transcript_sources(message), usage_line(message))));
     last_ = std::move(head);
     return {};
   }

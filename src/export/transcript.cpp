@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "export/cited_sources.h"
 #include "model/attachment.h"
 #include "model/known_time.h"
 #include "reprise/select.h"
@@ -110,10 +111,19 @@ std::string with_heading(const Message& message, std::string_view note, Detail d
   for (const Block& block : message.blocks) {
     out += cat("\n", transcript_block(block, detail));
   }
-  return out;
+  return out + transcript_sources(message);
 }
 
 }  // namespace
+
+std::string transcript_sources(const Message& message) {
+  std::string out;
+  int number = 0;
+  for (const CitedSource& source : cited_sources(message)) {
+    out += cat(out.empty() ? "\nSources:\n\n" : "", ++number, ". ", source_line(source), "\n");
+  }
+  return out;
+}
 
 std::string transcript_head(Source* source, const Session& session) {
   const SessionInfo& info = session.info;

@@ -19,6 +19,8 @@ std::string transcript_head(Source* source, const Session& session);
 // One block of a message.
 std::string transcript_block(const Block& block, Detail detail);
 std::string transcript_message(const Message& message, Detail detail);
+// What its texts cite, as a numbered list; "" for nothing. Part of transcript_message().
+std::string transcript_sources(const Message& message);
 // " · running" or " · incomplete".
 std::string_view unfinished_note(const UnfinishedAnswer& answer);
 // Whether `last` is a question without an answer, and none is being generated.

@@ -28,6 +28,30 @@ TEST(ExportMarkdown, ShowsAllMessages) {
   EXPECT_THAT(out.exported.losses, ElementsAre("the signatures of thinking"));
 }
 
+// The members of every provider, each source once.
+TEST(ExportedTexts, ListWhatAnAnswerCites) {
+  Message answer{.role = "assistant"};
+  answer.blocks.emplace_back(
+      TextBlock{"one",
+                {{"citations", raw(R"([{"type":"web_search_result_location","url":"https://a/1",)"
+                                   R"("title":"First"},{"document_title":"A book"}])")}}});
+  answer.blocks.emplace_back(TextBlock{
+      "two",
+      {{"annotations", raw(R"([{"type":"url_citation","url":"https://a/2","title":"<b>"},)"
+                           R"({"type":"url_citation","url_citation":{"url":"https://a/1"}},)"
+                           R"({"type":"file_citation","filename":"plan.pdf"}])")},
+       {"citations", raw(R"(["https://a/3","javascript:x"])")},
+       {"search_results", raw(R"([{"title":"Third","url":"https://a/3"},7,null])")}}});
+  EXPECT_THAT(exported_as("md", std::vector{answer}).text,
+              HasSubstr("Sources:\n\n1. First: https://a/1\n2. A book\n3. Third: https://a/3\n"
+                        "4. javascript:x\n5. <b>: https://a/2\n6. plan.pdf\n"));
+  const std::string page = exported_as("html", std::vector{answer}).text;
+  EXPECT_THAT(page, HasSubstr("<a rel=\"noreferrer noopener\" href=\"https://a/1\">First</a>"));
+  EXPECT_THAT(page, HasSubstr("href=\"https://a/2\">&lt;b&gt;</a>"));
+  EXPECT_THAT(page, HasSubstr("<li>javascript:x</li>"));
+  EXPECT_THAT(exported_as("md", std::vector{user("no sources")}).text, Not(HasSubstr("Sources")));
+}
+
 TEST(ExportMarkdown, RemovesControlCharacters) {
   const ExportedText out =
       exported_as("md", std::vector{user("\x1b[2J \xe2\x80\xae hidden \x07 `````")});

@@ -108,7 +108,7 @@ std::string with_heading(const Message& message, std::string_view note, const Vi
   for (const Block& block : message.blocks) {
     out += block_text(block, view);
   }
-  return out;
+  return out + paragraph(trimmed(transcript_sources(message)), kDim, view);
 }
 
 constexpr std::size_t kTitleMax = 24;  // columns
