@@ -72,6 +72,7 @@ struct StoreKind {
   std::array<std::string_view, 2> in_project = {};
   std::string_view in_home = {};
   std::string_view provider = {};  // the default for its sessions; "" for any
+  bool has_models_titles = false;  // its original asks the model for titles by default
   // Whether a file or folder is of this kind, detected by content. Null: never found at a path.
   Result<bool> (*is_at)(const std::filesystem::path& path) = nullptr;
   // `location`, see below, without parameters; invalid_argument for unknown ones. Null: there are

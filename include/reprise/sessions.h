@@ -9,6 +9,7 @@
 // the store's (see store.h) and those named here; after one, nothing has changed unless stated
 // otherwise. unsupported if the store lacks a required capability.
 
+#include <functional>
 #include <stop_token>  // IWYU pragma: export
 
 #include "reprise/capabilities.h"  // IWYU pragma: export
@@ -75,12 +76,10 @@ struct TurnSummary {
   std::string model = {};     // of the last answer
   Usage usage = {};           // each request counted once, however often its usage is stored
 };
-struct TurnList {
-  std::vector<TurnSummary> turns = {};
-  std::vector<Damage> damage = {};  // unreadable parts of the history
-};
-// All turns. Messages before the first question are a turn, too. Reads the whole history.
-Result<TurnList> list_turns(Source& source, const SessionId& id);
+// Passes all turns in order, one at a time. Messages before the first question are a turn, too.
+// Reads the whole history; returns its unreadable parts.
+Result<std::vector<Damage>> read_turns(Source& source, const SessionId& id,
+                                       const std::function<void(const TurnSummary&)>& sink);
 
 // The last prompts, oldest first, at most `count`; only the last messages of a very long session
 // are read.

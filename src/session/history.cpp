@@ -50,24 +50,29 @@ Result<Seq> find_turn(Source& source, const SessionId& id, std::int64_t turns) {
   return start;
 }
 
-Result<TurnList> list_turns(Source& source, const SessionId& id) {
-  TurnList list;
-  std::vector<TurnSummary>& turns = list.turns;
+Result<std::vector<Damage>> read_turns(Source& source, const SessionId& id,
+                                       const std::function<void(const TurnSummary&)>& sink) {
+  std::optional<TurnSummary> turn;
   store::CountedRequests counted;
   REPRISE_ASSIGN(ReadReport report, source.read(id, {}, [&](const Message& message) {
-    if (turns.empty() || is_question(message)) {
-      turns.push_back({.first = message.seq});
+    if (turn && is_question(message)) {
+      sink(*turn);
+      turn.reset();
     }
-    TurnSummary& turn = turns.back();
-    ++turn.messages;
+    if (!turn) {
+      turn = TurnSummary{.first = message.seq};
+    }
+    ++turn->messages;
     if (!message.model.empty()) {
-      turn.model = message.model;
+      turn->model = message.model;
     }
-    store::count_usage(turn.usage, counted, message);
+    store::count_usage(turn->usage, counted, message);
     return Flow::proceed;
   }));
-  list.damage = std::move(report.damage);
-  return list;
+  if (turn) {
+    sink(*turn);
+  }
+  return std::move(report.damage);
 }
 
 Result<std::vector<std::string>> last_prompts(Source& source, const Session& session,

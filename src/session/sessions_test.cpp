@@ -211,14 +211,16 @@ TEST_P(SessionsTest, ListsTurnsAndCountsEachRequestOnce) {
   answer.usage = Usage{.output = {7}, .request_id = "r"};
   const Message again = answer;
   ASSERT_TRUE(store().append(kId, {message_of(role::kUser, "Really?", 5), answer, again}, {}));
-  const auto turns = list_turns(store(), kId);
-  ASSERT_TRUE(turns) << turns.error().message;
-  ASSERT_EQ(turns->turns.size(), 3U);
-  EXPECT_EQ(turns->turns[1].first, Seq{2});
-  EXPECT_EQ(turns->turns[1].messages, 2);
-  EXPECT_EQ(turns->turns[2].messages, 3);
-  EXPECT_EQ(turns->turns[2].model, "m");
-  EXPECT_EQ(turns->turns[2].usage.output, TokenCount{7});
+  std::vector<TurnSummary> turns;
+  const auto damage =
+      read_turns(store(), kId, [&turns](const TurnSummary& turn) { turns.push_back(turn); });
+  ASSERT_TRUE(damage) << damage.error().message;
+  ASSERT_EQ(turns.size(), 3U);
+  EXPECT_EQ(turns[1].first, Seq{2});
+  EXPECT_EQ(turns[1].messages, 2);
+  EXPECT_EQ(turns[2].messages, 3);
+  EXPECT_EQ(turns[2].model, "m");
+  EXPECT_EQ(turns[2].usage.output, TokenCount{7});
 }
 
 TEST_P(SessionsTest, ResumingAClosedSessionMakesItActive) {

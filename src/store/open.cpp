@@ -138,6 +138,7 @@ constexpr StoreKind kKinds[] = {
      .default_name = "conversations.json",
      .in_project = {"src/cli/conversations.json"},
      .provider = store::chain::kProvider,
+     .has_models_titles = true,
      .is_at = store::chain::is_chain_file,
      .open = open_chain},
     {.name = "context",

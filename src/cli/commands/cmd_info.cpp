@@ -20,6 +20,7 @@ namespace reprise::cli {
 namespace {
 
 constexpr std::size_t kBeginningCharacters = 50;
+constexpr std::size_t kPieceBytes = 64 << 10;
 
 // Mentions cached tokens only if there are any.
 std::string tokens_text(const Usage& usage) {
@@ -32,6 +33,53 @@ std::string tokens_text(const Usage& usage) {
   }
   return out;
 }
+
+// A table of the turns, which is printed while they are read: a session may have very many.
+class TurnTable {
+ public:
+  explicit TurnTable(Output& out) : out_(out) {}
+
+  void add(const TurnSummary& turn) {
+    rows_.push_back({std::to_string(turn.first.value), terminal_line(turn.model),
+                     std::to_string(turn.messages), std::to_string(turn.usage.input.value),
+                     std::to_string(turn.usage.output.value), cost_text(turn.usage)});
+    if (rows_.size() == kRowsAtOnce) {
+      print();
+    }
+  }
+
+  // The columns of later rows are at least as wide as those before.
+  void print() {
+    if (rows_.empty()) {
+      return;
+    }
+    const std::string table = format_table(columns_, rows_, kColumnsMax);
+    out_.write(is_first_ ? "\n" + table : table.substr(table.find('\n') + 1));
+    is_first_ = false;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      std::size_t width = display_width(columns_[i].heading);
+      for (const std::vector<std::string>& row : rows_) {
+        width = std::max(width, display_width(row[i]));
+      }
+      columns_[i].heading.assign(width, ' ');
+    }
+    rows_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kRowsAtOnce = 1000;
+  static constexpr std::size_t kColumnsMax = 200;
+
+  Output& out_;
+  std::vector<Column> columns_ = {{.heading = "seq", .align = Alignment::right},
+                                  {.heading = "model"},
+                                  {.heading = "messages", .align = Alignment::right},
+                                  {.heading = "in", .align = Alignment::right},
+                                  {.heading = "out", .align = Alignment::right},
+                                  {.heading = "cost", .align = Alignment::right}};
+  std::vector<std::vector<std::string>> rows_;
+  bool is_first_ = true;
+};
 
 // The state of the last answer; "" if it is complete.
 std::string last_answer(const Exchange& last) {
@@ -56,21 +104,24 @@ class Info final : public Command {
     REPRISE_ASSIGN(const SessionInfo info,
                    context.stores().select(*source, sel_, Use::read, every_state()));
     REPRISE_ASSIGN(const SessionSnapshot snapshot, get_snapshot(*source, info.id));
-    REPRISE_ASSIGN(TurnList turns, list_turns(*source, info.id));
     REPRISE_ASSIGN(const Exchange last, last_exchange(*source, info.id));
-    SideData side_data = read_side_data(*source, info.id);
-    std::ranges::move(side_data.damage, std::back_inserter(turns.damage));
+    const SideData side_data = read_side_data(*source, info.id);
+    std::vector<Damage> damage;
     if (context.globals().json) {
-      context.console().print_json(document(*source, snapshot, turns, side_data));
+      REPRISE_ASSIGN(damage, print_json(context, *source, snapshot, side_data));
     } else {
-      context.console().out().write(
-          text(context, *source, snapshot.session, last, side_data.todos));
-      context.console().out().write(
-          side_data.signature.empty() ? "" : cat("signature     ", side_data.signature, "\n"));
-      context.console().out().write(usage_table(turns.turns));
+      Output& out = context.console().out();
+      out.write(text(context, *source, snapshot.session, last, side_data.todos));
+      out.write(side_data.signature.empty() ? ""
+                                            : cat("signature     ", side_data.signature, "\n"));
+      TurnTable table(out);
+      REPRISE_ASSIGN(
+          damage, read_turns(*source, info.id, [&](const TurnSummary& turn) { table.add(turn); }));
+      table.print();
     }
-    warn_of_damage(context, turns.damage);
-    return turns.damage.empty() ? Exit::success : Exit::failed;
+    std::ranges::copy(side_data.damage, std::back_inserter(damage));
+    warn_of_damage(context, damage);
+    return damage.empty() ? Exit::success : Exit::failed;
   }
 
  private:
@@ -101,8 +152,10 @@ class Info final : public Command {
     return out;
   }
 
-  static std::string document(Source& source, const SessionSnapshot& snapshot,
-                              const TurnList& turns, const SideData& side_data) {
+  // Printed while the turns are read. Returns the unreadable parts of the history.
+  static Result<std::vector<Damage>> print_json(Context& context, Source& source,
+                                                const SessionSnapshot& snapshot,
+                                                const SideData& side_data) {
     const Session& session = snapshot.session;
     std::vector<std::string> ids;
     ids.reserve(session.response_chain.size());
@@ -113,15 +166,19 @@ class Info final : public Command {
     json::ObjectWriter object(out);
     object.raw("session", session_document(source, session, ids)).key("turns");
     json::ArrayWriter array(out);
-    for (const TurnSummary& turn : turns.turns) {
-      array.item();
-      json::ObjectWriter item(out);
-      item.field("seq", turn.first.value)
-          .field("messages", turn.messages)
-          .field("model", turn.model);
-      model::append_fields(item, turn.usage);
-      item.close();
-    }
+    REPRISE_ASSIGN(std::vector<Damage> damage,
+                   read_turns(source, session.info.id, [&](const TurnSummary& turn) {
+                     array.item();
+                     json::ObjectWriter item(out);
+                     item.field("seq", turn.first.value)
+                         .field("messages", turn.messages)
+                         .field("model", turn.model);
+                     model::append_fields(item, turn.usage);
+                     item.close();
+                     if (out.size() > kPieceBytes) {
+                       context.console().print_json_piece(std::exchange(out, ""));
+                     }
+                   }));
     array.close();
     if (snapshot.answer) {
       object.raw("unfinished", answer_document(*snapshot.answer));
@@ -130,9 +187,12 @@ class Info final : public Command {
     if (!side_data.signature.empty()) {
       object.field("signature", side_data.signature);
     }
-    object.raw("damage", damage_document(turns.damage));
+    std::vector<Damage> all = damage;
+    std::ranges::copy(side_data.damage, std::back_inserter(all));
+    object.raw("damage", damage_document(all));
     object.close();
-    return out;
+    context.console().print_json(out);
+    return damage;
   }
 
   static std::string text(Context& context, Source& source, const Session& session,
@@ -179,26 +239,6 @@ class Info final : public Command {
     line("cost", cat(usage.cost ? cost_text(usage) : "",
                      priced_by.empty() ? "" : cat(" (by ", priced_by, ")")));
     return out;
-  }
-
-  static std::string usage_table(const std::vector<TurnSummary>& turns) {
-    std::vector<std::vector<std::string>> rows;
-    rows.reserve(turns.size());
-    for (const TurnSummary& turn : turns) {
-      rows.push_back({std::to_string(turn.first.value), terminal_line(turn.model),
-                      std::to_string(turn.messages), std::to_string(turn.usage.input.value),
-                      std::to_string(turn.usage.output.value), cost_text(turn.usage)});
-    }
-    if (rows.empty()) {
-      return "";
-    }
-    return "\n" + format_table({{.heading = "seq", .align = Alignment::right},
-                                {.heading = "model"},
-                                {.heading = "messages", .align = Alignment::right},
-                                {.heading = "in", .align = Alignment::right},
-                                {.heading = "out", .align = Alignment::right},
-                                {.heading = "cost", .align = Alignment::right}},
-                               rows, 200);
   }
 
   std::string sel_;

@@ -49,14 +49,14 @@ Result<std::string> ChatSession::describe() {
 
 Result<std::string> ChatSession::cost() {
   REPRISE_ASSIGN(Store* const store, saved_store("show its cost"));
-  REPRISE_ASSIGN(const TurnList list, list_turns(*store, id()));
-  const std::vector<TurnSummary>& turns = list.turns;
   std::map<std::string, std::pair<int, Usage>> models;
-  for (const TurnSummary& turn : turns) {
+  std::size_t turns = 0;
+  REPRISE_TRY(read_turns(*store, id(), [&](const TurnSummary& turn) {
+    ++turns;
     auto& [count, usage] = models[terminal_line(turn.model)];
     ++count;
     store::add_usage(usage, turn.usage);
-  }
+  }));
   std::vector<std::vector<std::string>> rows;
   const auto add = [&rows](std::string name, std::size_t count, const Usage& usage) {
     rows.push_back({std::move(name), std::to_string(count), std::to_string(usage.input.value),
@@ -66,7 +66,7 @@ Result<std::string> ChatSession::cost() {
   for (const auto& [name, used] : models) {
     add(name, static_cast<std::size_t>(used.first), used.second);
   }
-  add("total", turns.size(), current_session().usage);
+  add("total", turns, current_session().usage);
   return format_table({{.heading = "model"},
                        {.heading = "turns", .align = Alignment::right},
                        {.heading = "in", .align = Alignment::right},

@@ -202,6 +202,10 @@ Result<> ProgramConfig::take_store_settings(Settings& settings) {
     settings.provider = kind->provider;
     settings.origin.insert_or_assign("provider", url);
   }
+  if (kind != nullptr && kind->has_models_titles && !settings.title) {
+    settings.title = "model";
+    settings.origin.insert_or_assign("title", url);
+  }
   return {};
 }
 
