@@ -584,6 +584,16 @@ TEST_F(CopyingForks, AreCopiedWholeIfTheirParentDiffersOrIsMissing) {
   }
 }
 
+// Which may be purged at any time.
+TEST_F(CopyingForks, ShareNothingWithAParentInTheTrash) {
+  ASSERT_THAT(copy(*target_).losses, IsEmpty());
+  ASSERT_TRUE(target_->capabilities().trash->trash(id_, Time{}));
+  const auto copied = copy_session(*source_, *target_, fork_);
+  ASSERT_TRUE(copied) << copied.error().message;
+  EXPECT_EQ(copied->messages, 4);
+  EXPECT_EQ(*read_all(*target_, fork_), *read_all(*source_, fork_));
+}
+
 // A source may count the usage of shared messages as the fork's own.
 TEST_F(CopyingForks, HaveTheUsageOfTheSource) {
   const SessionId own = *SessionId::parse("own");

@@ -159,6 +159,16 @@ TEST_F(LessonTest, AFormIsForgottenAfterSomeTime) {
   EXPECT_FALSE(provider_.seen.at(0).form.tools_as_text);
 }
 
+TEST_F(LessonTest, AFormFromTheFutureIsNotBelieved) {
+  begin_with_tools("s2");
+  refuse(1, {.hint = {.tools_as_text = true}});
+  ASSERT_TRUE(ask());
+  clock_.time -= kLessonAge;  // it was set back
+  begin_with_tools("s3");
+  ASSERT_TRUE(ask());
+  EXPECT_FALSE(provider_.seen.at(0).form.tools_as_text);
+}
+
 TEST_F(LessonTest, AFormThatIsNoLongerAcceptedIsGivenUp) {
   begin_with_tools("s2");
   refuse(1, {.hint = {.tools_as_text = true}});
@@ -202,6 +212,14 @@ TEST_F(LessonTest, WithoutANumberTheLimitIsBelowWhatWasRefused) {
   EXPECT_LT(lesson().limit.value, 2400);
   clock_.time += kLessonAge;
   EXPECT_EQ(lesson().limit.value, 0);
+}
+
+TEST_F(LessonTest, ALimitAboveWhatWasRefusedIsNotBelieved) {
+  begin("s2", turns(40));
+  refuse(1, {.is_length = true, .limit = 100'000}, "at most 100000 tokens");
+  ASSERT_TRUE(ask());
+  EXPECT_GT(lesson().limit.value, 4000);
+  EXPECT_LT(lesson().limit.value, 5000) << "40 times some 110 tokens";
 }
 
 TEST_F(LessonTest, ARefusalWithoutANumberDoesNotRaiseTheLimit) {
@@ -343,6 +361,24 @@ TEST_F(LessonTest, TheStartOfARequestIsNotedInItsAnswer) {
   ASSERT_TRUE(start);
   EXPECT_EQ(start->seq.value % 2, 0);
   EXPECT_GT(start->seq.value, 30);
+}
+
+// Another program has taken out the first turn, so another question is where the request began.
+TEST_F(LessonTest, ANotedStartIsThatOfItsQuestionOnly) {
+  std::vector<Message> messages = turns(40);
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    messages[i].created_at = clock_.time - std::chrono::minutes(messages.size() - i);
+  }
+  begin("s2", std::move(messages));
+  refuse(1, {.is_length = true});
+  ASSERT_TRUE(ask());
+  messages = *read_all(*store_, session_.info.id);
+  ASSERT_TRUE(start_of(messages.back()));
+  messages.erase(messages.begin(), messages.begin() + 2);
+  notes_.notes.clear();
+  begin("s3", messages);
+  ASSERT_TRUE(ask());
+  EXPECT_EQ(provider_.seen.at(0).messages.size(), messages.size() + 1);
 }
 
 TEST_F(LessonTest, NoMoreThanSixRequestsAreMadeForTheLength) {

@@ -355,15 +355,19 @@ TEST_F(OutboxTest, AContinuedAnswerReplacesTheCutOneOrBecomesAFork) {
     {
       Conversation conversation(provider_, &store, session_, {.outbox = &outbox_});
       ASSERT_TRUE(conversation.continue_turn(listener_));
+      provider_.scripts.clear();
+      provider_.add().text("fine").ended();
+      ASSERT_TRUE(conversation.ask("and", listener_));
     }
     ASSERT_TRUE(outbox_.saved);
     if (has_gone_on) {
       others_say("meanwhile");
     }
     (void)replay_outbox();
-    EXPECT_EQ(all(), has_gone_on ? "user: q | assistant: ha | user: meanwhile / user: q | "
-                                   "assistant: half"
-                                 : "user: q | assistant: half / none");
+    EXPECT_EQ(all(), has_gone_on
+                         ? "user: q | assistant: ha | user: meanwhile / user: q | "
+                           "assistant: half | user: and | assistant: fine"
+                         : "user: q | assistant: half | user: and | assistant: fine / none");
     again();
   }
 }

@@ -120,6 +120,18 @@ TEST_F(UnansweredTest, ARecordWithoutMarksIsReadByWhatItShows) {
   EXPECT_EQ(last_sent(), "user: A B | assistant: b | user: C D E");
 }
 
+// Such as two pictures.
+TEST_F(UnansweredTest, QuestionsWithoutWordsAreNotTheSame) {
+  provider_.add().text("yes").ended();
+  const auto picture = [](std::string_view url) {
+    return message_of(role::kUser, {ImageBlock{"image/png", {}, std::string(url), {}}});
+  };
+  record({picture("https://x/1.png"), picture("https://x/2.png")});
+  ASSERT_TRUE(ask("Which is the older one?"));
+  ASSERT_EQ(provider_.seen.back().messages.size(), 1U);
+  EXPECT_EQ(provider_.seen.back().messages.front().blocks.size(), 3U) << last_sent();
+}
+
 TEST_F(UnansweredTest, TheBudgetDoesNotCountThem) {
   provider_.add().text("yes").ended();
   const std::string long_text(400, 'a');  // 100 tokens
