@@ -21,8 +21,9 @@ class OutboxFolderTest : public testing::Test {
  protected:
   void add_session() const {
     const auto outbox = make_outbox(folder_, kUrl);
-    ASSERT_TRUE(outbox->add(Session{.info = {.id = *SessionId::parse("s")}},
-                            {.operation = *OperationId::parse("op"), .messages = {Message{}}}));
+    ASSERT_TRUE(outbox->add(
+        Session{.info = {.id = *SessionId::parse("s")}},
+        {.operation = *OperationId::parse("op"), .messages = {Message{.role = "user"}}}));
   }
 
   const test::TemporaryFolder temporary_;
@@ -34,6 +35,23 @@ TEST_F(OutboxFolderTest, CountsSessionsOfOneStore) {
   EXPECT_EQ(*count_outbox_sessions(folder_, kUrl), 1U);
   EXPECT_EQ(*count_outbox_sessions(folder_, "postgres://other/history"), 0U);
   EXPECT_EQ(*count_outbox_sessions(folder_, "sqlite:history.db"), 0U);
+}
+
+// What a conversation may still add to.
+TEST_F(OutboxFolderTest, AnOutboxInUseIsNotRead) {
+  const auto outbox = make_outbox(folder_, kUrl);
+  const auto add = [&](std::string_view operation) {
+    return outbox->add(
+        Session{.info = {.id = *SessionId::parse("t")}},
+        {.operation = *OperationId::parse(operation), .messages = {Message{.role = "user"}}});
+  };
+  ASSERT_TRUE(add("one"));
+  add_session();
+  const auto outboxes = read_outboxes(folder_, kUrl, [](std::string_view) {});
+  ASSERT_TRUE(outboxes) << outboxes.error().message;
+  EXPECT_EQ(outboxes->begin.size(), 1U);
+  EXPECT_TRUE(outboxes->begin.contains(*SessionId::parse("s")));
+  EXPECT_EQ(*count_outbox_sessions(folder_, kUrl), 1U);
 }
 
 // An unreadable file may belong to any store; delivery reports the error.

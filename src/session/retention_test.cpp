@@ -130,6 +130,25 @@ TEST_F(ClockTrustTest, MovesWhatCanBeMoved) {
   EXPECT_EQ(result.error->message, "no space");
 }
 
+// Another process opens it after it was listed, and closes it.
+TEST_F(ClockTrustTest, LeavesWhatWasClosedAgainMeanwhile) {
+  const auto store = open_memory_store();
+  const SessionId id = *SessionId::parse("a");
+  const Time long_ago = system_clock().now() - 2 * kAge;
+  ASSERT_TRUE(store->create({.info = {.id = id, .created_at = long_ago}}));
+  const auto close = [&](Time when) {
+    return store->update(id, {.state = SessionState::closed, .closed_at = std::optional(when)});
+  };
+  ASSERT_TRUE(close(long_ago));
+  FaultyStore watched(*store);
+  watched.fails = [&](int call) {
+    EXPECT_TRUE(call != 1 || close(system_clock().now()));  // 0: the list
+    return false;
+  };
+  EXPECT_EQ(apply_retention(watched, kAge, folder_ / "state").moved, 0U);
+  EXPECT_EQ(get(*store, id)->info.state, SessionState::closed);
+}
+
 // Another process adds a message just before the session is moved to the trash.
 TEST(DiscardIfEmpty, LeavesWhatWasAddedMeanwhile) {
   const auto store = open_memory_store();

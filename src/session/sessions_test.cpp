@@ -223,6 +223,40 @@ TEST_P(SessionsTest, ListsTurnsAndCountsEachRequestOnce) {
   EXPECT_EQ(turns[2].usage.output, TokenCount{7});
 }
 
+// It is counted in the session that it was taken from.
+TEST_P(SessionsTest, ARestoredPartHasNoUsage) {
+  begin();
+  if (store().capabilities().rewriting == nullptr) {
+    GTEST_SKIP();
+  }
+  Message answer = message_of(role::kAssistant, "Really.", 6);
+  answer.usage = Usage{.output = {7}, .request_id = "r"};
+  ASSERT_TRUE(store().append(kId, {message_of(role::kUser, "Really?", 5), answer}, {}));
+  ASSERT_TRUE(rewind_session(store(), kId, 1));
+  const auto restored = restore_replaced(store(), kId, 0);
+  ASSERT_TRUE(restored) << restored.error().message;
+  const auto messages = read_all(store(), *restored);
+  ASSERT_TRUE(messages) << messages.error().message;
+  ASSERT_EQ(messages->size(), 6U);
+  EXPECT_FALSE(messages->back().usage);
+  EXPECT_EQ(get(store(), *restored)->usage, Usage{});
+}
+
+// Not even if it is made the current one again.
+TEST_P(SessionsTest, TheCurrentSessionIsNotArchived) {
+  begin();
+  if (store().capabilities().current_session == nullptr) {
+    GTEST_SKIP();
+  }
+  const SessionId other = *fork_session(store(), {.parent = kId});
+  for (const SessionId& id : {kId, other, other}) {
+    const auto replaced = make_current(store(), id, true);
+    ASSERT_TRUE(replaced) << replaced.error().message;
+    EXPECT_EQ(get(store(), id)->info.state, SessionState::active);
+  }
+  EXPECT_EQ(get(store(), kId)->info.state, SessionState::archived);
+}
+
 TEST_P(SessionsTest, ResumingAClosedSessionMakesItActive) {
   begin();
   ASSERT_TRUE(store().update(kId, {.state = SessionState::closed, .closed_at = Time{}}));
