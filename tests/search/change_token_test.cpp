@@ -151,6 +151,17 @@ TEST_F(SearchChanges, OfTheTrashAreIndexedWithoutListing) {
   EXPECT_EQ(source_.lists, 1);
 }
 
+// Until then they are found in the origin.
+TEST_F(SearchChanges, SharedMessagesThatTheOriginLosesAreFoundInTheFork) {
+  const SessionId a = create("a", {test::user("one"), test::user("two"), test::user("three")});
+  must(can().forking->fork(a, {3}, test::session("f")));
+  append(test::session_id("f"), "four");
+  EXPECT_EQ(find("three"), HitIds{"a#2"});
+  must(can().rewriting->replace_suffix(a, {1}, {}, {}));
+  EXPECT_EQ(find("three"), HitIds{"f#2"});
+  EXPECT_EQ(find("four"), HitIds{"f#3"});
+}
+
 TEST_F(SearchChanges, PurgedSessionsLeaveNoBytes) {
   create("a", {test::user("one")});
   const SessionId b = create("b", {test::user("zebrafish")});

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <filesystem>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "search/search_fixture.h"
@@ -16,6 +19,7 @@
 namespace reprise {
 namespace {
 
+using namespace std::chrono_literals;
 using test::HitIds;
 using test::must;
 using test::SearchFileTest;
@@ -73,7 +77,7 @@ class UnreadableSessionTest : public SearchFileTest {
   }
 
   UnreadableSession unreadable_{*store_, test::session_id("b")};
-  const SearchSource sources_[1] = {{"chatdir:test", &unreadable_}};
+  SearchSource sources_[1] = {{"chatdir:test", &unreadable_}};
   std::vector<std::string> reported_;
   const std::vector<std::string> expected_ = {"b: cannot open it"};
 };
@@ -118,6 +122,27 @@ TEST_F(UnreadableSessionTest, IsReportedIfItWasIndexedBefore) {
     unreadable_.readable = true;
     EXPECT_EQ(search().size(), 3U);
   }
+}
+
+TEST_F(UnreadableSessionTest, IsReportedAgainIfNothingHasChanged) {
+  const std::filesystem::path database = folder_.path() / "reprise.db";
+  must(replace_file(database, ""));
+  std::filesystem::last_write_time(database, std::filesystem::file_time_type::clock::now() - 1h);
+  sources_[0].url = "sqlite:" + database.native();
+  unreadable_.readable = false;
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(search().size(), 2U);
+    EXPECT_EQ(reported_, expected_);
+  }
+}
+
+TEST_F(UnreadableSessionTest, StaysInTheIndex) {
+  EXPECT_EQ(search().size(), 3U);
+  unreadable_.listed = false;
+  EXPECT_EQ(search().size(), 2U);
+  unreadable_.listed = true;
+  const SearchPage found = must(index_->search(sources_, {.terms = must(parse_search("word"))}));
+  EXPECT_EQ(found.hits.size(), 3U) << "without another update";
 }
 
 // A purge drops the words of a part, which also holds other sessions.

@@ -215,17 +215,49 @@ TEST_F(ClaudeTest, OfTwoResultsOfACallTheOneOnTheBranchCounts) {
   EXPECT_EQ(sessions(true).size(), 1U);
 }
 
-// Some servers give each call the same id.
-TEST_F(ClaudeTest, CallsOfTwoAnswersMayHaveOneId) {
-  write(kFile, {user("u1", "", "Go"), assistant("a1", "u1", "m1", call("t")),
-                result("r1", "a1", "t"), assistant("a2", "r1", "m2", call("t")),
-                result("r2", "a2", "t"), user("u2", "r2", "On"), user("u3", "u1", "Another")});
+TEST_F(ClaudeTest, OfTwoResultsAtTheEndTheLastOneCounts) {
+  const auto saying = [](std::string line, std::string_view words) {
+    return line.replace(line.find("done"), 4, words);
+  };
+  write(kFile,
+        {user("u1", "", "Go"), assistant("a1", "u1", "m1", call("t1")),
+         saying(result("r0", "a1", "t1"), "interrupted"), saying(result("r1", "a1", "t1"), "4")});
   open("claude");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Go", "assistant: call Bash t1 {}", "tool: t1 = 4"}));
+  EXPECT_EQ(sessions(true).size(), 1U);
+}
+
+TEST_F(ClaudeTest, ABranchAfterAnotherResultHasThatOne) {
+  const auto saying = [](std::string line, std::string_view words) {
+    return line.replace(line.find("done"), 4, words);
+  };
+  write(kFile, {user("u1", "", "Go"), assistant("a1", "u1", "m1", call("t1")),
+                saying(result("r0", "a1", "t1"), "interrupted"), user("u2", "r0", "Left"),
+                saying(result("r1", "a1", "t1"), "4"), user("u3", "r1", "On")});
+  open("claude");
+  EXPECT_EQ(transcript(kId),
+            (Lines{"user: Go", "assistant: call Bash t1 {}", "tool: t1 = 4", "user: On"}));
   const Lines all = sessions(true);
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(transcript(all[0].substr(1, all[0].find(' ') - 1)),
-            (Lines{"user: Go", "assistant: call Bash t {}", "tool: t = done",
-                   "assistant: call Bash t {}", "tool: t = done", "user: On"}));
+  EXPECT_EQ(
+      transcript(all[0].substr(1, all[0].find(' ') - 1)),
+      (Lines{"user: Go", "assistant: call Bash t1 {}", "tool: t1 = interrupted", "user: Left"}));
+}
+
+// Some servers give each call the same id.
+TEST_F(ClaudeTest, CallsOfTwoAnswersMayHaveOneId) {
+  write(kFile,
+        {user("u1", "", "Go"), assistant("a1", "u1", "m1", call("t")), result("r1", "a1", "t"),
+         assistant("a2", "r1", "m2", call("t")), result("r2", "a2", "t"), user("u2", "r2", "On")});
+  open("claude");
+  const Lines expected = {"user: Go",       "assistant: call Bash t {}",
+                          "tool: t = done", "assistant: call Bash t {}",
+                          "tool: t = done", "user: On"};
+  EXPECT_EQ(transcript(kId), expected);
+  write(kFile, {user("u3", "u1", "Another")});
+  const Lines all = sessions(true);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(transcript(all[0].substr(1, all[0].find(' ') - 1)), expected);
 }
 
 TEST_F(ClaudeTest, ABranchFromWithinAnAnswerHasAllOfIt) {
@@ -647,7 +679,8 @@ TEST_F(ClaudeTest, EachPartOfAQuestionHasItsAuthor) {
                text("<system-reminder>Be brief</system-reminder>\\nNow\\n"
                     "<ide_selection>x</ide_selection>")),
          parts("u3", "'u2'", cat(text("[Request interrupted by user]"), ",", text("Stop that"))),
-         parts("u4", "'u3'", opened)});
+         parts("u4", "'u3'", opened),
+         parts("u5", "'u4'", text("Why is <system-reminder>x</system-reminder> in it?"))});
   open("claude");
   EXPECT_EQ(session(kId).info.title, "Paint it");
   std::string marks;
@@ -659,7 +692,7 @@ TEST_F(ClaudeTest, EachPartOfAQuestionHasItsAuthor) {
     }
     marks += "|";
   }
-  EXPECT_EQ(marks, "program person |program person program |program person |*person |");
+  EXPECT_EQ(marks, "program person |program person program |program person |*person |person |");
 }
 
 TEST_F(ClaudeTest, WithoutAQuestionTheFirstWordsAreTheTitle) {

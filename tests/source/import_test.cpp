@@ -13,6 +13,7 @@
 #include "reprise/open_source.h"
 #include "reprise/sessions.h"
 #include "source/import_fixture.h"
+#include "sqlite/sqlite_support.h"
 #include "support/child.h"
 #include "support/must.h"
 
@@ -115,6 +116,40 @@ TEST_F(ImportTest, AnInterruptedImportGoesOn) {
       fails(import_session(source(), "pi", *store_, info, stopped.get_token()), Code::cancelled));
   EXPECT_EQ(import_all(), Lines{"continued 2"});
   EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  // Of a source that knows neither times nor revisions.
+  SessionInfo bare = info;
+  bare.revision.clear();
+  bare.updated_at = Time{};
+  store_ = open_memory_store();
+  EXPECT_TRUE(
+      fails(import_session(source(), "pi", *store_, bare, stopped.get_token()), Code::cancelled));
+  EXPECT_EQ(must(import_session(source(), "pi", *store_, bare)).messages, 2);
+}
+
+// One that was exported to the tool under its own id, and has not gone on there.
+TEST_F(ImportTest, AnOwnSessionIsImportedOnceItIsInTheTrash) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1")});
+  const SessionId own = must(SessionId::parse("one"));
+  must(store_->create({.info = {.id = own}}));
+  must(store_->append(own,
+                      {{.role = "user", .blocks = {text_block("One")}},
+                       {.role = "assistant", .blocks = {text_block("1")}}},
+                      {}));
+  open("pi");
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  must(store_->capabilities().trash->trash(own, Time{}));
+  EXPECT_EQ(import_all(), Lines{"copied 2"});
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"One", "1"})});
+}
+
+TEST_F(ImportTest, ADamagedCopyCountsForNothing) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1")});
+  open("pi");
+  import_all();
+  write(kFile, {named(3, 2, "user", "Two")});
+  PlainDatabase(own_.path() / "own.db").run("UPDATE messages SET content = '[{' WHERE seq = 1");
+  ImportedMessages imported(*store_, "pi", source());
+  EXPECT_EQ(must(imported.count(must(SessionId::parse("one")))), Seq{0});
 }
 
 TEST_F(ImportTest, WhatIsInTheTrashStaysThere) {
@@ -179,6 +214,33 @@ TEST_F(ImportTest, BranchesThatWereLeftComeIntoTheArchiveAndShareWhatTheyCan) {
   EXPECT_EQ(import_all(), Lines{"continued 2"});
   EXPECT_EQ(stored(archive),
             (std::vector<Lines>{{"One", "1", "Used", "3", "More"}, {"One", "1", "Left", "2"}}));
+}
+
+// The branch went on here and there, which made a fork of it.
+TEST_F(ImportTest, AForkOfABranchGoesOnWhenItIsRestoredFromTheTrash) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1"),
+                named(3, 2, "user", "Left"), named(4, 2, "user", "Used")});
+  open("pi");
+  import_all();
+  const SessionId branch =
+      must(store_->list({.states = {SessionState::archived}})).sessions.front().id;
+  must(restore_archived(*store_, branch));
+  must(store_->append(branch, {{.role = "user", .blocks = {text_block("Here")}}}, {}));
+  write(kFile, {named(5, 3, "assistant", "2"), named(6, 4, "assistant", "3")});
+  import_all();
+  std::vector<SessionInfo> sessions = must(store_->list({})).sessions;
+  std::erase_if(sessions, [&](const SessionInfo& info) {
+    return plain_text(must(read_all(*store_, info.id)).back()) != "2";
+  });
+  ASSERT_EQ(sessions.size(), 1U);
+  const SessionId fork = sessions.front().id;
+  Trash& trash = *store_->capabilities().trash;
+  must(trash.trash(fork, Time{}));
+  write(kFile, {named(7, 5, "user", "There"), named(8, 6, "user", "On")});
+  EXPECT_EQ(import_all(), Lines{"continued 1"});
+  must(trash.restore(fork));
+  EXPECT_EQ(import_all(), Lines{"unchanged 1"}) << "it was not noted as imported meanwhile";
+  EXPECT_EQ(plain_text(must(read_all(*store_, fork)).back()), "There");
 }
 
 // Archived chats are read-only.

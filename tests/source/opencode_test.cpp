@@ -105,6 +105,9 @@ TEST_F(OpencodeTest, StepsWithCallsBecomeMessages) {
       transcript("ses_1"),
       (Lines{"user: Why?", "assistant: (thinking) hm | call bash c1 {\"x\":1.0} | call read c2 {}",
              "tool: c1 = done | c2 failed: no file", "assistant: So."}));
+  const std::vector<Message> messages = must(read_all(source(), must(SessionId::parse("ses_1"))));
+  EXPECT_TRUE(messages.at(1).usage);
+  EXPECT_FALSE(messages.at(3).usage) << "it is of the same request";
   const Session found = session("ses_1");
   EXPECT_EQ(found.info.head, Seq{4});
   EXPECT_EQ(found.usage.input.value, 18);
@@ -226,6 +229,31 @@ TEST_F(OpencodeTest, WhatTheProgramSaidIsMarkedAndCompactionKeepsBoth) {
   const auto messages = must(read_all(source(), must(SessionId::parse("ses_1"))));
   const auto& first = std::get<TextBlock>(messages[0].blocks[0]);
   EXPECT_EQ(first.extra.back().name, kInjectedField);
+}
+
+TEST_F(OpencodeTest, OnlyTheTextAfterACallIsItsFile) {
+  session_row("ses_1", "Talk");
+  question("ses_1", "msg_1", "Called the Read tool with the following input: {}");
+  part_row("msg_1", "q", "{'type':'text','text':'<file>\\n00001| a'}");
+  part_row("msg_1", "r", "{'type':'text','text':'Mend it'}");
+  part_row("msg_1", "s", "{'type':'text','text':'<file> is a tag'}");
+  open("opencode");
+  const auto messages = must(read_all(source(), must(SessionId::parse("ses_1"))));
+  std::string marks;
+  for (const Block& block : messages.at(0).blocks) {
+    const Extra& extra = std::get<TextBlock>(block).extra;
+    marks += !extra.empty() && extra.back().name == kInjectedField ? "program " : "person ";
+  }
+  EXPECT_EQ(marks, "program program person person ");
+}
+
+// Whatever it is, it is not what ours of that name is.
+TEST_F(OpencodeTest, APartWithTheNameOfABlockOfOursIsWrapped) {
+  session_row("ses_1", "Talk");
+  question("ses_1", "msg_1", "Why?");
+  part_row("msg_1", "q", "{'type':'tool_use','id':'x'}");
+  open("opencode");
+  EXPECT_EQ(transcript("ses_1"), Lines{"user: Why? | ?unknown"});
 }
 
 TEST_F(OpencodeTest, MissingColumnsAndDamagedRowsAreNoEnd) {

@@ -283,6 +283,36 @@ TEST_F(ExportedJsonTest, ADamagedFileDoesNotHideTheImagesOfOthers) {
   }
 }
 
+TEST_F(ExportedJsonTest, AnImageThatWasAddedToAFileIsFound) {
+  const auto store = new_store("first.db");
+  const SessionId id = must(SessionId::parse("one"));
+  must(store->create({.info = {.id = id, .title = "one"}}));
+  const auto add = [&](const BlobHash& blob) {
+    must(store->append(id, {{.role = "user", .blocks = {ImageBlock{"image/png", blob, "", {}}}}},
+                       {}));
+  };
+  const auto write_to = [&](const fs::path& folder) {
+    return must(export_to_folder(*store, id, *find_export_format("json"), folder, {}));
+  };
+  add(must(store->capabilities().blobs->put_blob("image")));
+  const fs::path file = write_to(location());
+  open("exported");
+  BlobReader& blobs = *source().capabilities().blob_reader;
+  std::string bytes;
+  const auto sink = [&](std::string_view piece) {
+    bytes += piece;
+    return Flow::proceed;
+  };
+  const BlobHash added = must(store->capabilities().blobs->put_blob("another"));
+  EXPECT_TRUE(fails(blobs.read_blob(added, sink), Code::not_found));
+  add(added);
+  fs::copy_file(write_to(own_.path()), file, fs::copy_options::overwrite_existing);
+  append(file.filename().native(), "");
+  EXPECT_EQ(session("one").info.head, Seq{2});
+  must(blobs.read_blob(added, sink));
+  EXPECT_EQ(bytes, "another");
+}
+
 TEST_F(ExportedJsonTest, OfTwoExportsOfASessionTheNewerOneCounts) {
   const auto store = new_store("first.db");
   const SessionId id = must(SessionId::parse("one"));
