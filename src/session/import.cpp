@@ -379,6 +379,9 @@ class Import {
       if (is_seen) {
         note_seen_in(origin);
       }
+      if (id == first_) {
+        origin.fork.clear();
+      }
     }));
     return true;
   }

@@ -182,6 +182,37 @@ TEST_F(ImportTest, AForkGoesOnWhileTheEarlierSessionIsInTheTrash) {
   EXPECT_EQ(import_all(), Lines{"unchanged 0"});
 }
 
+// The tool went on with the earlier messages, so the fork is another session.
+TEST_F(ImportTest, AForkThatWasLeftIsNotUsedForASessionInTheTrash) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1"),
+                named(3, 2, "user", "Two")});
+  open("pi");
+  import_all();
+  write(kFile, {named(4, 2, "user", "Three")});
+  EXPECT_EQ(import_all(), Lines{"forked 1"});
+  write(kFile, {named(5, 3, "assistant", "2")});
+  import_all();
+  must(store_->capabilities().trash->trash(must(imported_id("pi", "one")), Time{}));
+  write(kFile, {named(6, 5, "user", "Four")});
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"One", "1", "Three"})});
+}
+
+TEST_F(ImportTest, ADifferenceElsewhereBeginsAForkThere) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1"),
+                named(3, 2, "user", "Two"), named(4, 3, "assistant", "2")});
+  open("pi");
+  import_all();
+  write(kFile, {named(5, 2, "user", "Three")});
+  EXPECT_EQ(import_all(), Lines{"forked 1"});
+  write(kFile, {named(6, 3, "assistant", "another")});
+  import_all();
+  const std::vector<SessionInfo> sessions = must(store_->list({})).sessions;
+  EXPECT_EQ(std::ranges::count(sessions, ForkOrigin{must(imported_id("pi", "one")), Seq{3}},
+                               &SessionInfo::forked_from),
+            1);
+}
+
 TEST_F(ImportTest, AnotherSessionWithTheSameIdIsNotAFork) {
   write(kFile, {std::string(kHeader), named(1, 0, "user", "One")});
   open("pi");
