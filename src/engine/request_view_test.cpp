@@ -10,6 +10,7 @@
 #include "engine/message_of.h"
 #include "engine/request_repairs.h"
 #include "engine/testing/fake_provider.h"
+#include "engine/testing/faulty_store.h"
 #include "engine/testing/messages.h"
 #include "reprise/open_store.h"
 
@@ -78,6 +79,21 @@ class RequestViewTest : public testing::Test {
   RequestForm form_;
   Seq head_{0};
 };
+
+// However often the request is sent.
+TEST_F(RequestViewTest, ADamagedMessageIsCountedOnce) {
+  record({user("a"), assistant("b")});
+  FaultyStore damaged(*store_);
+  damaged.damaged = 1;
+  HistorySlice history = slice();
+  history.store = &damaged;
+  RequestView view(provider_, {.slice = history, .target = maker_at(provider_, "")});
+  for (int times = 0; times < 2; ++times) {
+    EXPECT_EQ(read_view(view).repairs.lines(),
+              std::vector<std::string>{"request: 1 damaged message omitted"});
+    EXPECT_TRUE(view.rewind());
+  }
+}
 
 TEST_F(RequestViewTest, MergesSameRolesAndDropsEmptyMessages) {
   EXPECT_EQ(spelled({user("a"), user("b"), assistant(" \n"), user("c"), assistant("d"),

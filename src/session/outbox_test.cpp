@@ -54,6 +54,31 @@ TEST_F(OutboxFolderTest, AnOutboxInUseIsNotRead) {
   EXPECT_EQ(*count_outbox_sessions(folder_, kUrl), 1U);
 }
 
+// Messages that it replaces may be on the server only.
+TEST_F(OutboxFolderTest, AStepThatReplacesEarlierMessagesIsWhereTheSessionBegins) {
+  const SessionId id = *SessionId::parse("s");
+  const auto message = [](std::string_view text) {
+    return Message{.role = "user", .blocks = {TextBlock{std::string(text), {}}}};
+  };
+  {
+    const auto outbox = make_outbox(folder_, kUrl);
+    const Session session{.info = {.id = id}};
+    ASSERT_TRUE(outbox->add(session, {.operation = *OperationId::parse("one"),
+                                      .after = Seq{5},
+                                      .messages = {message("one"), message("two")}}));
+    ASSERT_TRUE(outbox->add(session, {.operation = *OperationId::parse("two"),
+                                      .after = Seq{7},
+                                      .messages = {message("instead")},
+                                      .replace_from = Seq{3}}));
+  }
+  const auto outboxes = read_outboxes(folder_, kUrl, [](std::string_view) {});
+  ASSERT_TRUE(outboxes) << outboxes.error().message;
+  EXPECT_EQ(outboxes->begin.at(id), Seq{3});
+  const auto messages = read_all(*outboxes->store, id);
+  ASSERT_EQ(messages->size(), 1U);
+  EXPECT_EQ(plain_text(messages->front()), "instead");
+}
+
 // An unreadable file may belong to any store; delivery reports the error.
 TEST_F(OutboxFolderTest, CountsUnreadableFiles) {
   fs::create_directory(folder_ / "0.jsonl");

@@ -87,6 +87,11 @@ TEST_F(ClockTrustTest, DistrustsALongTimeAcrossAReboot) {
   EXPECT_FALSE(is_trusted(at(31 * kDay, hours(0), "restarted")));
 }
 
+TEST_F(ClockTrustTest, DistrustsAClockThatIsSetBackAcrossAReboot) {
+  EXPECT_TRUE(is_trusted(at(100 * kDay, 100 * kDay)));
+  EXPECT_FALSE(is_trusted(at(60 * kDay, hours(1), "restarted")));
+}
+
 TEST_F(ClockTrustTest, IgnoresAnUnreadableRecord) {
   ASSERT_TRUE(make_private_folders(folder_ / "state"));
   ASSERT_TRUE(replace_file(folder_ / "state" / "clock.json", "{\"time\":\"some day"));
@@ -147,6 +152,18 @@ TEST_F(ClockTrustTest, LeavesWhatWasClosedAgainMeanwhile) {
   };
   EXPECT_EQ(apply_retention(watched, kAge, folder_ / "state").moved, 0U);
   EXPECT_EQ(get(*store, id)->info.state, SessionState::closed);
+}
+
+TEST(DiscardIfEmpty, LeavesTodos) {
+  const auto store = open_memory_store();
+  const SessionId id = *SessionId::parse("a");
+  ASSERT_TRUE(store->create({.info = {.id = id}}));
+  ASSERT_TRUE(store->capabilities().todos->edit_todos(id, [](std::vector<Todo>& todos) -> Result<> {
+    todos.push_back({"Write it", TodoStatus::pending, "", {}});
+    return {};
+  }));
+  EXPECT_FALSE(discard_if_empty(*store, id));
+  EXPECT_TRUE(store->find(id)->has_value());
 }
 
 // Another process adds a message just before the session is moved to the trash.

@@ -204,6 +204,20 @@ TEST_P(SessionsTest, RewindsWholeTurns) {
             std::vector<std::string>{"How long is a league?"});
 }
 
+// Another process adds a message while the turns are counted.
+TEST_P(SessionsTest, ARewindTakesNothingThatItHasNotSeen) {
+  begin();
+  FaultyStore watched(store());
+  watched.fails = [this](int call) {  // 0: the session, 1: its messages
+    EXPECT_TRUE(call != 2 || store().append(kId, {message_of(role::kUser, "And a foot?", 5)}, {}));
+    return false;
+  };
+  const auto rewound = rewind_session(watched, kId, 1);
+  ASSERT_FALSE(rewound);
+  EXPECT_EQ(rewound.error().code, Code::conflict);
+  EXPECT_EQ(read_all(store(), kId)->size(), 5U);
+}
+
 TEST_P(SessionsTest, ListsTurnsAndCountsEachRequestOnce) {
   begin();
   Message answer = message_of(role::kAssistant, "Really.", 6);

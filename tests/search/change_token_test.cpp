@@ -162,6 +162,18 @@ TEST_F(SearchChanges, SharedMessagesThatTheOriginLosesAreFoundInTheFork) {
   EXPECT_EQ(find("four"), HitIds{"f#3"});
 }
 
+// What a purge removed from the index with another session is not indexed twice.
+TEST_F(SearchChanges, AMovedSessionIsIndexedOnceAfterAPurge) {
+  const SessionId a = create("a", {test::user("purged")});
+  const SessionId b = create("b", {test::user("one"), test::user("two")});
+  EXPECT_EQ(find("one"), HitIds{"b#0"});
+  must(can().trash->purge(a));
+  must(index_->forget("sqlite:" + (folder_.path() / "reprise.db").native(), std::vector{a}));
+  must(store_->update(b, {.working_dir = "/moved"}));
+  EXPECT_EQ(find("one"), HitIds{"b#0"});
+  EXPECT_EQ(find(*index_, "two", "/moved"), HitIds{"b#1"});
+}
+
 TEST_F(SearchChanges, PurgedSessionsLeaveNoBytes) {
   create("a", {test::user("one")});
   const SessionId b = create("b", {test::user("zebrafish")});

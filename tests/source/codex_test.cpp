@@ -480,5 +480,15 @@ TEST_F(CodexTest, AnAnswerOfATurnThatNeverEndedIsCut) {
                    "user: Three", "assistant (cut): Hal"}));
 }
 
+TEST_F(CodexTest, AFileThatIsAlsoInTheArchiveIsReadOnce) {
+  const Lines lines = {meta(kThread), prompt_line(1, "Why?")};
+  write(file_of(kThread), lines);
+  write(cat("archived_sessions/rollout-2026-11-20T10-00-00-", kThread, ".jsonl"), lines);
+  open("codex");
+  const SessionPage page = must(source().list({}));
+  EXPECT_EQ(page.sessions.size(), 1U);
+  EXPECT_TRUE(page.damage.empty());
+}
+
 }  // namespace
 }  // namespace reprise::test::codex

@@ -185,6 +185,16 @@ TEST_F(StatisticsTest, CountsCopiedTurnsOnce) {
 // What a session's tool lists only with branches: an answer asked for twice, and sub-agents in the
 // session's file and in one of their own. The same with the history, with its import, and with
 // both.
+// Without times it is unknown whether they are copies.
+TEST_F(StatisticsTest, CountsEqualTurnsWithoutTimes) {
+  add("a", turn("r1", 10, "m", Time{}));
+  add("b", turn("r2", 10, "m", Time{}));
+  const StatisticsSource source{"tool:", store_.get()};
+  const Statistics counted = must(
+      compute_statistics(std::span(&source, 1), {.by = StatisticsGrouping::model}, Prices({})));
+  EXPECT_EQ(counted.total.turns, 2);
+}
+
 TEST_F(StatisticsTest, CountsBranchesAndSubAgentsOfHistories) {
   const TemporaryFolder folder;
   const std::string id = "0a1b2c3d-0000-4000-8000-000000000001";

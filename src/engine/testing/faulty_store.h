@@ -22,7 +22,8 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
   std::function<bool(int)> fails = [](int) { return false; };
   bool fails_after_write = false;  // a failing create or append is applied nevertheless
   Code code = Code::io;
-  int os_errno = 28;  // no space left on the device
+  int os_errno = 28;         // no space left on the device
+  std::int64_t damaged = 0;  // messages that each read reports as damaged
   std::atomic<int> calls = 0;
   Capabilities& capabilities_for_test() { return capabilities_; }
 
@@ -57,7 +58,9 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
   }
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
     REPRISE_TRY(check());
-    return inner_.read(id, range, sink);
+    REPRISE_ASSIGN(ReadReport report, inner_.read(id, range, sink));
+    report.damaged += damaged;
+    return report;
   }
   const Capabilities& capabilities() const override { return capabilities_; }
   std::chrono::milliseconds partial_interval() const override {
