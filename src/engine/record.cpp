@@ -55,6 +55,8 @@ Record::Record(Store* store, Session session, const ConversationOptions& options
       provider_(provider),
       stored_to_(messages_ != nullptr ? session_.info.head : Seq{0}),
       initial_(session_),
+      may_be_another_(options.is_new && messages_ != nullptr &&
+                      !messages_->capabilities().many_sessions),
       is_stored_(!options.is_new) {
   if (store_ == nullptr) {
     memory_ = options_.earlier;
@@ -234,6 +236,11 @@ Result<> Record::begin_in_store(Batch batch, std::chrono::steady_clock::time_poi
       pause.wait();
       continue;
     }
+    if (!appended && std::chrono::steady_clock::now() < deadline && look_again()) {
+      begin_lease();
+      REPRISE_TRY(take_place(deadline, stop));
+      continue;
+    }
     if (!appended && !is_stored_ && is_refusal(appended.error())) {
       return std::unexpected(appended.error());
     }
@@ -250,6 +257,41 @@ Result<> Record::begin_in_store(Batch batch, std::chrono::steady_clock::time_poi
     }
     return {};
   }
+}
+
+// Whether the store's only session is another one than when this one was made: another process has
+// begun one, or has withdrawn the first question of the one that it had begun.
+bool Record::look_again() {
+  if (!may_be_another_) {
+    return false;
+  }
+  const auto page = messages_->list({.limit = 2});
+  if (!page) {
+    return false;
+  }
+  const SessionId& id = session_.info.id;
+  const auto other = std::ranges::find_if(page->sessions,
+                                          [&id](const SessionInfo& info) { return info.id != id; });
+  if (other != page->sessions.end()) {
+    auto found = messages_->find(other->id);
+    if (!found || !*found) {
+      return false;
+    }
+    go_on_in(**std::move(found), true);
+    return true;
+  }
+  if (!page->sessions.empty() || !is_stored_) {
+    return false;
+  }
+  go_on_in(initial_, false);
+  return true;
+}
+
+void Record::go_on_in(Session session, bool is_stored) {
+  lease_.reset();
+  place_.reset();
+  session_ = std::move(session);
+  is_stored_ = is_stored;
 }
 
 std::vector<Message> Record::add(RecordEntry entry) {
@@ -400,6 +442,7 @@ void Record::on_stored(const Batch& batch, const AppendResult& appended) {
       blobs_.erase(hash);
     }
   }
+  may_be_another_ = false;
   session_.info.head = appended.head;
   note_activity(session_.info, batch.messages, std::nullopt);
 }

@@ -12,6 +12,8 @@
 //      it is lost, and nothing more of it is stored. The outbox gets what was not stored by then;
 //      without one the error says how much that is.
 //  (4) A new session is stored with its first message, or by store_session().
+//      If the store holds one session, and another process has begun that one meanwhile, the
+//      conversation goes on in it.
 //  (5) A store without messages gets the ids of the answers that end turns (ResponseLog),
 //      and its session with the first of them, since it could not be continued before.
 //  (6) A message that is not stored has no position. So whatever refers to one (retry, rewind,
@@ -172,6 +174,8 @@ class Record {
   Result<> add_to_outbox(const Batch& batch, Seq after);
   Result<> wait_until_free(std::chrono::steady_clock::time_point deadline,
                            const std::stop_token& stop);
+  bool look_again();
+  void go_on_in(Session session, bool is_stored);
   bool is_ours(const OperationId& answer) const;
   std::optional<Partial> answer_of_another() const;
   void count_usage(const std::vector<Message>& messages);
@@ -195,7 +199,8 @@ class Record {
   std::vector<Message> memory_;
   Seq stored_to_;
   std::mutex creating_;
-  Session initial_;  // as it is stored if it is new; guarded by creating_
+  Session initial_;      // as it is stored if it is new; guarded by creating_
+  bool may_be_another_;  // a new session of which nothing is stored
   std::atomic<bool> is_stored_;
   std::deque<Batch> pending_;
   std::map<BlobHash, std::string> blobs_;  // that messages not stored yet may name

@@ -195,13 +195,19 @@ class Ask final : public Command {
                       JsonAnswer* events, const Interrupts& interrupts) {
     TextAnswer text(context);
     if (events != nullptr) {
-      events->begin(started.conversation->session(), started.store != nullptr);
+      const bool may_be_another = !started.resumed && started.store != nullptr &&
+                                  !started.store->capabilities().many_sessions;
+      may_be_another ? events->begin_later(*started.conversation)
+                     : events->begin(started.conversation->session(), started.store != nullptr);
     }
     TurnObserver& observer = events == nullptr ? static_cast<TurnObserver&>(text) : *events;
     auto outcome = go_on_
                        ? started.conversation->continue_turn(observer, interrupts.token())
                        : started.conversation->ask(std::move(blocks), observer, interrupts.token());
     text.finish();
+    if (events != nullptr) {
+      events->begin_now();
+    }
     const auto left = leave_gone_folder(started, outcome);
     if (!outcome) {
       return std::unexpected(std::move(outcome).error());

@@ -101,9 +101,16 @@ void TextAnswer::on_tool_result(const ToolResultBlock& result) {
 }
 
 void JsonAnswer::print(std::string_view event) {
+  begin_now();
   context_.console().print_json(event);
   // A failure is reported at the end.
   (void)context_.console().out().flush();
+}
+
+void JsonAnswer::begin_now() {
+  if (unnamed_ != nullptr) {
+    begin(std::exchange(unnamed_, nullptr)->session(), true);
+  }
 }
 
 void JsonAnswer::begin(const Session& session, bool saved) {
@@ -116,6 +123,16 @@ void JsonAnswer::begin(const Session& session, bool saved) {
       .field("saved", saved)
       .close();
   print(out);
+}
+
+void JsonAnswer::on_warning(std::string_view text) {
+  begin_now();
+  context_.console().warn(text);
+}
+
+void JsonAnswer::on_note(std::string_view text) {
+  begin_now();
+  context_.console().note(text);
 }
 
 void JsonAnswer::on_text(std::string_view text) {

@@ -42,20 +42,26 @@ class JsonAnswer final : public TurnObserver {
   // From now on, the context's warnings are events, too.
   explicit JsonAnswer(Context& context) : context_(context) { context.console().warn_by_events(); }
   void begin(const Session& session, bool saved);
+  // Before the next event, because a new conversation in a store of one session may become part of
+  // another one when its question is stored. `conversation` must outlive this.
+  void begin_later(const Conversation& conversation) { unnamed_ = &conversation; }
+  // Does what was put off, if anything was.
+  void begin_now();
   void on_text(std::string_view text) override;
   void on_thinking(std::string_view text) override;
   void on_tool_call(const ToolUseBlock& call) override;
   void on_tool_result(const ToolResultBlock& result) override;
   void on_message(const Message& stored) override;
   void on_usage(const Usage& usage) override;
-  void on_warning(std::string_view text) override { context_.console().warn(text); }
-  void on_note(std::string_view text) override { context_.console().note(text); }
+  void on_warning(std::string_view text) override;
+  void on_note(std::string_view text) override;
   void finish(Exit exit);
 
  private:
   void print(std::string_view event);
 
   Context& context_;
+  const Conversation* unnamed_ = nullptr;
 };
 
 }  // namespace reprise::cli

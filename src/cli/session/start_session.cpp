@@ -136,12 +136,23 @@ Result<Session> new_session(Context& context, const Settings& settings, const St
                  .config = of_file.is_null() ? session_config(choice.options.base_url) : of_file};
 }
 
+// If another process has begun the only session of the store since it was looked for, a session
+// that was not asked for goes on in that one.
+Result<> prepare_new(const StartRequest& request, Store& store, const Provider& provider,
+                     Session& session, Clock& clock) {
+  const bool may_be_another = !store.capabilities().many_sessions && !request.session.new_session;
+  return may_be_another ? check_provider(store, provider)
+                        : prepare_session(store, provider, session, clock);
+}
+
 // Null if the session will only be in memory, because the store is unavailable. Invalid URLs are
 // errors.
-Result<Store*> open_for_new(Context& context, const Provider& provider, Session& session) {
+Result<Store*> open_for_new(Context& context, const StartRequest& request, const Provider& provider,
+                            Session& session) {
   const auto store = context.stores().open(Access::write);
-  const Result<> prepared = store ? prepare_session(**store, provider, session, context.clock())
-                                  : Result<>(std::unexpected(store.error()));
+  const Result<> prepared = store
+                                ? prepare_new(request, **store, provider, session, context.clock())
+                                : Result<>(std::unexpected(store.error()));
   if (prepared) {
     return *store;
   }
@@ -193,7 +204,7 @@ Result<Session> begin_new(Context& context, const Prepared& with, StartedSession
   REPRISE_ASSIGN(Session session,
                  new_session(context, with.settings, with.request, with.mode, with.choice));
   if (!with.request.dry_run && !with.is_unreachable) {
-    const auto store = open_for_new(context, *started.provider, session);
+    const auto store = open_for_new(context, with.request, *started.provider, session);
     if (!store && !is_server_unreachable(context, with.settings, store.error())) {
       return std::unexpected(store.error());
     }

@@ -150,11 +150,21 @@ void Documents::cache_document(LoadedFiles& cache, const fs::path& file, Loaded 
   cache[file] = std::move(loaded);
 }
 
+// A new session that is no longer beside the file has been written to it meanwhile.
 Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId& id) {
+  REPRISE_ASSIGN(auto written, find_written(id));
+  if (written || !format_.stores_whole_turns()) {
+    return written;
+  }
+  REPRISE_ASSIGN(auto unsaved, find_unsaved(id));
+  return unsaved ? std::move(unsaved) : find_written(id);
+}
+
+Result<std::optional<Documents::Found>> Documents::find_written(const SessionId& id) {
   for (int tries = 1;; ++tries) {
     REPRISE_ASSIGN(const auto file, format_.find_file(id));
     if (!file) {
-      return find_unsaved(id);
+      return std::nullopt;
     }
     auto document = load(*file);
     if (!document && document.error().code == Code::not_found && tries < kAttempts) {
@@ -168,7 +178,7 @@ Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId&
     }
     const auto session = find_session(*document->document, id);
     if (session == document->document->sessions.end()) {
-      return find_unsaved(id);
+      return std::nullopt;
     }
     return Found{*file, *document, &*session};
   }
@@ -246,6 +256,13 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
     return std::unexpected(no_session(id));
   }
   const Found& found = *existing;
+  if (found.is_unsaved) {
+    const auto has_room = check_room(*found.session);
+    if (!has_room && has_room.error().code == Code::unsupported) {
+      forget_unsaved(id);  // another session has been begun since
+    }
+    REPRISE_TRY(has_room);
+  }
   REPRISE_ASSIGN(Draft draft, draft_of(found));
   Document& document = draft.document;
   FileSession& session = *find_session(document, id);
@@ -382,6 +399,7 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
     return *std::move(infos);
   }
   const Result<std::optional<Found>> none;
+  const std::vector<SessionId> unsaved = unsaved_ids(damage);  // first, like the turn in find()
   std::vector<SessionInfo> listed;
   std::set<SessionId> seen;
   REPRISE_ASSIGN(const std::vector<fs::path> files, format_.files());
@@ -404,7 +422,7 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
       damage.push_back(*document.unreadable);
     }
   }
-  add_unsaved(listed, damage);
+  add_unsaved(unsaved, listed, damage);
   return listed;
 }
 

@@ -98,12 +98,16 @@ class Documents {
     std::optional<FileIdentity> identity;
   };
 
-  Result<std::optional<Found>> find_in_file(const SessionId& id);
+  Result<std::optional<Found>> find_in_file(const SessionId& id);  // or in memory, or beside it
+  Result<std::optional<Found>> find_written(const SessionId& id);
   Result<std::optional<Found>> find_unsaved(const SessionId& id);
   Result<FileSession> read_unsaved(const std::string& json) const;
   bool update_unsaved(const SessionId& id, const FileSession& changed);
+  Result<> check_room(const FileSession& session);
   void forget_unsaved(const SessionId& id);
-  void add_unsaved(std::vector<SessionInfo>& infos, std::vector<Damage>& damage);
+  std::vector<SessionId> unsaved_ids(std::vector<Damage>& damage);
+  void add_unsaved(const std::vector<SessionId>& ids, std::vector<SessionInfo>& infos,
+                   std::vector<Damage>& damage);
   // A document to be written, and the identity of the file when it was read.
   struct Draft {
     Document document;

@@ -106,8 +106,22 @@ Result<> Documents::begin(FileSession session) {
   if (existing) {
     return std::unexpected(session_exists(id));
   }
-  // The pending file may hold a turn of another new session whose process died.
-  REPRISE_ASSIGN(const auto pending, read_pending_turn(format_.pending_file()));
+  REPRISE_TRY(check_room(session));
+  mark_changed(id);
+  const std::lock_guard guard(mutex_);
+  unsaved_.insert_or_assign(id, std::move(session));
+  return {};
+}
+
+// Fails if the session cannot be in the file: the file, or the pending turn of a new one, may hold
+// another session that it has no room for.
+Result<> Documents::check_room(const FileSession& session) {
+  const SessionId& id = session.stored.session.info.id;
+  const auto read = read_pending_turn(format_.pending_file());
+  if (!read && read.error().code != Code::corrupt) {
+    return std::unexpected(read.error());
+  }
+  const std::optional<PendingTurn> pending = read.value_or(std::nullopt);
   const Found found{
       .file = path_for(session.stored), .loaded = {}, .session = &session, .is_unsaved = true};
   REPRISE_ASSIGN(Draft draft, draft_of(found));
@@ -120,9 +134,6 @@ Result<> Documents::begin(FileSession session) {
     }
   }
   REPRISE_TRY(encoded(found.file, draft.document));
-  mark_changed(id);
-  const std::lock_guard guard(mutex_);
-  unsaved_.insert_or_assign(id, std::move(session));
   return {};
 }
 
@@ -153,9 +164,6 @@ Result<FileSession> Documents::read_unsaved(const std::string& json) const {
 
 // In memory if this process started it, otherwise beside the file.
 Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId& id) {
-  if (!format_.stores_whole_turns()) {
-    return std::nullopt;
-  }
   std::optional<FileSession> session;
   {
     const std::lock_guard guard(mutex_);
@@ -211,34 +219,39 @@ void Documents::forget_unsaved(const SessionId& id) {
   unsaved_.erase(id);
 }
 
-void Documents::add_unsaved(std::vector<SessionInfo>& infos, std::vector<Damage>& damage) {
-  if (!format_.stores_whole_turns()) {
-    return;
-  }
+// Those in memory, and that of the pending turn, which may be in the file.
+std::vector<SessionId> Documents::unsaved_ids(std::vector<Damage>& damage) {
   std::vector<SessionId> ids;
+  if (!format_.stores_whole_turns()) {
+    return ids;
+  }
   {
     const std::lock_guard guard(mutex_);
     for (const auto& [id, session] : unsaved_) {
       ids.push_back(id);
     }
   }
-  const auto add_damage = [&](const Error& error) {
-    damage.push_back({format_.pending_file().native(), error.message, ""});
-  };
   const auto read = read_pending_turn(format_.pending_file());
   if (!read) {
-    add_damage(read.error());
+    damage.push_back({format_.pending_file().native(), read.error().message, ""});
   } else if (const auto& pending = *read; pending) {
     ids.push_back(pending->session);
   }
+  return ids;
+}
+
+// A pending turn may have been added to the file since the files were read: then it is found there.
+void Documents::add_unsaved(const std::vector<SessionId>& ids, std::vector<SessionInfo>& infos,
+                            std::vector<Damage>& damage) {
   for (const SessionId& id : ids) {
+    if (std::ranges::find(infos, id, &SessionInfo::id) != infos.end()) {
+      continue;
+    }
     const auto found = find(id);
-    const bool is_new = std::ranges::find(infos, id, &SessionInfo::id) == infos.end();
     if (!found) {
-      add_damage(found.error());
-    } else if (const auto& unsaved_session = *found;
-               is_new && unsaved_session && unsaved_session->is_unsaved) {
-      infos.push_back(unsaved_session->session->stored.session.info);
+      damage.push_back({format_.pending_file().native(), found.error().message, ""});
+    } else if (const auto& unsaved = *found; unsaved) {
+      infos.push_back(unsaved->session->stored.session.info);
     }
   }
 }
