@@ -83,6 +83,29 @@ TEST(ChainCodec, OnlyAChangedRowIsFormattedAgain) {
   EXPECT_NE(both.find("2026-01-19T20:15:30.123Z"), std::string::npos);
 }
 
+// The original program fails on any other mode.
+TEST(ChainCodec, ARowHasAModeThatTheOriginalKnows) {
+  const std::string original = replaced(kOriginalChain, "\n      \"mode\": \"draft\",", "");
+  for (const auto& [mode, written] : {std::pair("", "explore"),
+                                      {"review", "explore"},
+                                      {"explore", "explore"},
+                                      {"draft", "draft"}}) {
+    Document document = read(original);
+    EXPECT_EQ(write(document), original) << "unchanged rows stay as they are";
+    row(document, 0).info.mode = mode;
+    row(document, 0).info.title = "changed";
+    const std::string text = write(document);
+    EXPECT_EQ(
+        text.find("\"title\": \"changed\",\n      \"mode\": \"" + std::string(written) + "\""),
+        text.find("\"title\": \"changed\""))
+        << text;
+    Document again = read(text);
+    EXPECT_EQ(row(again, 0).info.mode, mode) << "ours is kept";
+    again = read(replaced(text, cat("\"mode\": \"", written, "\""), "\"mode\": \"other\""));
+    EXPECT_EQ(row(again, 0).info.mode, "other") << "another program has changed it";
+  }
+}
+
 TEST(ChainCodec, ABadRowCostsOnlyItself) {
   const std::string_view bad = R"({"conversations": [
     17, {"id": "a", "title": "A"}, {"title": "no id"}, {"id": "../../etc/x"}, {"id": ""}, null,

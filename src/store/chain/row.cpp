@@ -17,6 +17,15 @@ namespace {
 
 constexpr int kRowDepth = 3;
 
+// The original program knows these two modes: it takes a row of any other mode for a draft, and
+// does not go on without its folder.
+constexpr std::string_view kExplore = "explore";
+constexpr std::string_view kDraft = "draft";
+
+std::string_view mode_in_row(const SessionInfo& info) {
+  return info.mode == kDraft ? kDraft : kExplore;
+}
+
 Result<SessionId> id_of(std::string_view row) {
   const auto text = json::text_in(json::find_member(row, "id"));
   if (!text) {
@@ -110,6 +119,9 @@ void correct(Session& session, const Session& native, const RowReader& reader) {
     }
   };
   SessionInfo& info = session.info;
+  if (mode_in_row(info) != native.info.mode) {
+    info.mode = native.info.mode;
+  }
   // An unknown time stands in the row as the other one, until another program changes it.
   const bool is_unchanged = !reader.created() || reader.created() == reader.updated();
   if (is_known(info.created_at)) {
@@ -152,7 +164,7 @@ void write_native(IndentedObject& lines, const Session& session) {
     lines.text("title", info.title);
   }
   if (is_ours("mode")) {
-    lines.text("mode", info.mode);
+    lines.text("mode", mode_in_row(info));
   }
   if (info.working_dir.starts_with('/') && is_ours("draftPath")) {
     lines.text("draftPath", info.working_dir);
