@@ -87,6 +87,13 @@ Result<> check_key_optional(const Sources& from, const NamedProvider& provider,
   const bool is_variables_server =
       provider.is_kind() &&
       http::is_same_server(from.variable(provider.kind->url_variable).value_or(""), server);
+  if (!from.settings.keyless_server.empty() &&
+      http::is_same_server(from.settings.keyless_server, server)) {
+    options.key_advice =
+        cat("to send it ", provider.key_variable, ", run `",
+            shell_command({"config", "trust", from.settings.keyless_folder}), "`", hint);
+    return {};
+  }
   options.key_advice =
       cat(is_variables_server ? cat("set ", provider.key_variable)
                               : "set base_url and env_key in a [providers.NAME] of the settings",

@@ -77,6 +77,10 @@ struct Settings {
   std::filesystem::path context_file;
   // Of a context file that was searched for, if its folder is not trusted.
   bool is_context_untrusted = false;
+  // The server that a context file names, which gets no key because the file's folder is not
+  // trusted, and that folder; "" for none.
+  std::string keyless_server = {};
+  std::string keyless_folder = {};
   std::string context_warning;  // what it chooses, for the user; "" for nothing unusual
   std::string untrusted_file;   // the project's, if its folder is not trusted; "" for none
 

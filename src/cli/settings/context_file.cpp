@@ -133,14 +133,19 @@ bool is_in_trusted_folder(const Settings& settings, const fs::path& file) {
 
 // The provider's default variable is used for the provider's own server anyway; for another server,
 // only if the file's folder is trusted.
-void bind_default_key(const Settings& settings, const fs::path& file, const NamedProvider& provider,
+void bind_default_key(Settings& settings, const fs::path& file, const NamedProvider& provider,
                       Defaults& defaults) {
   if (!defaults.env_key.empty() && defaults.env_key != provider.key_variable) {
     return;
   }
-  const bool binds = !defaults.base_url.empty() &&
-                     !http::is_same_server(defaults.base_url, provider.default_url) &&
-                     is_in_trusted_folder(settings, file);
+  const bool is_other =
+      !defaults.base_url.empty() && !http::is_same_server(defaults.base_url, provider.default_url);
+  const bool binds = is_other && is_in_trusted_folder(settings, file);
+  if (const auto root = store::context::root_folder(file);
+      root && is_other && !binds && !provider.key_variable.empty()) {
+    settings.keyless_server = defaults.base_url;
+    settings.keyless_folder = root->native();
+  }
   defaults.env_key = binds ? provider.key_variable : "";
 }
 
