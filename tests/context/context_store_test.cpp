@@ -288,6 +288,64 @@ TEST_F(ContextStore, RepeatsAreNotDuplicatesButTheSameLastTurnIs) {
   EXPECT_EQ(Texts(all.begin() + 4, all.end()), (Texts{"again", "re: again", "again", "re: again"}));
 }
 
+// The original program replaces the conversation unless it is told to continue it, and keeps all
+// other members of the file.
+TEST_F(ContextStore, NothingOfOursOutlivesTheConversation) {
+  const auto with_conversation = [this](std::string_view entries) {
+    std::string text = bytes();
+    const auto from = text.find("\"conversation\": [") + 17;
+    const auto to = text.find("\n  ],\n  \"meta\"");
+    return text.replace(from, to - from, entries);
+  };
+  const auto entry = [](std::string_view words) {
+    return cat(R"({"role":"user","content":")", words,
+               R"(","timestamp":"2025-10-25T00:00:00.000Z"})");
+  };
+  for (const std::string_view entries : {"", "fresh"}) {
+    notices_.clear();
+    put(kOriginalContext);
+    must(open()->update(only(*open()), {.title = "Old title", .mode = "old mode"}));
+    const auto edit = [](std::vector<Todo>& todos) -> Result<> {
+      todos = {{"old todo", TodoStatus::pending, "", {}}};
+      return {};
+    };
+    must(open()->capabilities().todos->edit_todos(only(*open()), edit));
+    const std::string old = bytes();
+    put(with_conversation(cat("\n    ", entries.empty() ? "" : entry(entries))));
+    const std::string replaced = bytes();
+    const auto store = open();
+    const Session session = must(get(*store, only(*store)));
+    EXPECT_EQ(session.info.title, "");
+    EXPECT_EQ(session.info.mode, "");
+    EXPECT_EQ(must(store->capabilities().todos->todos(only(*store))), std::vector<Todo>());
+    EXPECT_EQ(must(store->list({})).damage, std::vector<Damage>());
+    EXPECT_EQ(bytes(), replaced) << "reading changes nothing";
+    EXPECT_EQ(notices_, Texts());
+    ask(*store, "next", "2025-10-26T00:00:00.000Z");
+    ask(*store, "more", "2025-10-27T00:00:00.000Z");
+    ASSERT_EQ(notices_.size(), 1U);
+    EXPECT_NE(notices_.front().find("another program has replaced"), std::string::npos);
+    const Texts all = names();
+    const auto kept = std::ranges::find_if(
+        all, [](const std::string& name) { return name.find(".bak-") != std::string::npos; });
+    ASSERT_NE(kept, all.end());
+    EXPECT_EQ(must(read_file(folder_.path() / *kept)), replaced);
+    EXPECT_EQ(texts_in(*open()).size(), entries.empty() ? 4U : 5U);
+    fs::remove(folder_.path() / *kept);
+  }
+}
+
+TEST_F(ContextStore, WhatOthersAddOrRemoveKeepsOurs) {
+  put(kOriginalContext);
+  must(open()->update(only(*open()), {.title = "Title"}));
+  put(with_turn(bytes(), "theirs", "2025-10-25T00:00:00.000Z"));
+  EXPECT_EQ(must(get(*open(), only(*open()))).info.title, "Title");
+  std::string text = bytes();
+  const auto from = text.find("{\n      \"role\"");
+  put(text.replace(from, text.find("{\n      \"role\"", from + 1) - from, ""));
+  EXPECT_EQ(must(get(*open(), only(*open()))).info.title, "Title") << "the first entry is gone";
+}
+
 TEST_F(ContextStore, TurnsRemovedOnPurposeAreNotRestored) {
   put(kOriginalContext);
   const auto store = open();

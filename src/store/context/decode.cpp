@@ -221,7 +221,40 @@ class Reader {
     }
   }
 
+  // Whether none of the entries is left to which the member "reprise" belongs.
+  bool is_outlived(const StoredSession& stored) const {
+    std::set<std::string, std::less<>> marks;
+    json::Scanner scanner(json::find_member(sidecar_, "entries"));
+    const bool is_list = scanner.kind() == json::Kind::array && scanner.array([&] {
+      std::string mark;
+      const bool is_text = scanner.kind() == json::Kind::string && scanner.string(mark);
+      marks.insert(std::move(mark));
+      return is_text;
+    });
+    return is_list && !marks.empty() &&
+           std::ranges::none_of(stored.log->own, [&marks](const SharedMessage& message) {
+             return marks.contains(entry_mark(*message, true)) ||
+                    marks.contains(entry_mark(*message, false));
+           });
+  }
+
+  // Another program has replaced the conversation. Only that its operations were applied still
+  // counts: they are not to be repeated.
+  void forget_outlived(StoredSession& stored) {
+    StoredSession before{.session = {.info = {.id = stored.session.info.id}}};
+    if (add_session_sidecar(before, sidecar_)) {
+      stored.operations = std::move(before.operations);
+    }
+    document_.outlived =
+        "another program has replaced the conversation that its title, todos and settings belong "
+        "to";
+    sidecar_ = "";
+  }
+
   void finish(FileSession session) {
+    if (is_outlived(session.stored)) {
+      forget_outlived(session.stored);
+    }
     add_after(session);
     StoredSession& stored = session.stored;
     Session& value = stored.session;

@@ -45,6 +45,22 @@ std::vector<Message> after_last_entry(const FileSession& session) {
   return after;
 }
 
+// The marks of the first and the last entry, to which the member "reprise" belongs; "" if there are
+// none.
+std::string described_entries(const FileSession& session) {
+  const std::vector<std::size_t>& ends = session.encoded.ends;
+  std::string first;
+  std::string last;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i] > (i > 0 ? ends[i - 1] : 0)) {
+      const Message& message = *session.stored.log->own[i];
+      last = json::quoted(entry_mark(message, is_known(message.created_at)));
+      first = first.empty() ? last : first;
+    }
+  }
+  return first.empty() ? "" : cat("[", first, ",", last, "]");
+}
+
 // Whether the next entry is or will be a question, too, because the answer in between has no words.
 // The original program refuses two questions in a row.
 bool is_unanswered(std::span<const SharedMessage> messages) {
@@ -253,6 +269,9 @@ class Writer {
       }
     }
     std::string text = cat(R"({"id":)", json::quoted(stored.session.info.id.str()));
+    if (const std::string entries = described_entries(session); !entries.empty()) {
+      text += cat(R"(,"entries":)", entries);
+    }
     if (!stored.todos.empty()) {
       text += cat(R"(,"todos":)", todos_to_json(stored.todos));
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/encode.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "model/json_fields.h"
@@ -208,6 +209,11 @@ bool append_entry(std::string& out, json::Scanner& scanner) {
 bool is_answer(const Message& message) {
   return message.role == role::kAssistant && message.state == MessageState::complete &&
          tool_calls(message).empty();
+}
+
+std::string entry_mark(const Message& message, bool has_time) {
+  const std::string time = has_time ? format_milliseconds(message.created_at) : "";
+  return std::to_string(fnv1a(cat(message.role, "\n", time, "\n", plain_text(message))));
 }
 
 }  // namespace reprise::store::context

@@ -30,6 +30,9 @@ std::string format_entry(std::string_view json);
 // JSON.
 bool append_entry(std::string& out, json::Scanner& scanner);
 
+// Identifies an entry by what other programs keep of it: who, what and, if that is known, when.
+std::string entry_mark(const Message& message, bool has_time);
+
 // Whether the message ends a turn: a complete answer without tool calls.
 bool is_answer(const Message& message);
 

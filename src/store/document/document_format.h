@@ -73,6 +73,9 @@ struct Document {
   // Set if the file's bytes contain something that the members above cannot represent. The bytes
   // are quarantined (quarantine_suffix()) before the file is replaced.
   std::optional<Damage> unreadable = {};
+  // Set if a part of ours is not in the sessions because it was about something that another
+  // program has replaced: why. The bytes are quarantined likewise.
+  std::string outlived = {};
 };
 
 inline auto has_id(const SessionId& id) {

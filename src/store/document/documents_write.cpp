@@ -107,16 +107,18 @@ Result<std::string> Documents::encoded(const fs::path& file, Document& document)
 }
 
 Result<> Documents::quarantine_bytes(const fs::path& file, Document& document) {
-  if (!document.unreadable) {
+  if (!document.unreadable && document.outlived.empty()) {
     return {};
   }
   REPRISE_ASSIGN(const std::string bytes, read_file(file, format_.file_bytes_max()));
   REPRISE_ASSIGN(const fs::path name, quarantine(file, bytes, format_.quarantine_suffix()));
   if (options_.on_warning) {
-    options_.on_warning(
-        cat(file.native(), ": ", document.unreadable->reason, "; it is saved as ", name.native()));
+    options_.on_warning(cat(file.native(), ": ",
+                            document.unreadable ? document.unreadable->reason : document.outlived,
+                            "; it is saved as ", name.native()));
   }
   document.unreadable.reset();
+  document.outlived.clear();
   return {};
 }
 
