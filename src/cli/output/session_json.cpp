@@ -10,6 +10,7 @@
 
 #include "base/json_scan.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "model/fields.h"
 #include "model/json_fields.h"
 #include "reprise/select.h"
@@ -186,7 +187,8 @@ std::string damage_document(const std::vector<Damage>& damage) {
   json::ArrayWriter array(out);
   for (const Damage& part : damage) {
     array.item();
-    json::append_object(out, "where", part.where, "reason", part.reason);
+    json::append_object(out, "where", part.where, "reason", part.reason, "excerpt",
+                        utf8::sanitize(part.excerpt));
   }
   array.close();
   return out;
