@@ -315,7 +315,9 @@ Result<> ChatdirStore::replace_step(const SessionId& id, Step step) {
     const fs::path& folder = chat.location().folder;
     if (step.value == 0) {
       REPRISE_ASSIGN(const fs::path to, new_replaced_folder(folder, step));
-      return move_files(folder, kCopiedFiles, to);
+      std::vector<std::string_view> prompt_files(kCopiedFiles.begin(), kCopiedFiles.end());
+      std::erase(prompt_files, kModelFile);  // the original goes on with it
+      return move_files(folder, prompt_files, to);
     }
     for (const char* const steps : {"steps", "step"}) {
       const fs::path from = folder / steps / step_folder_name(step);

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/lock_file.h"
 #include "base/text.h"
@@ -61,15 +62,20 @@ Result<> replace_link(const fs::path& link, const fs::path& target) {
   return sync_file(folder.get(), folder_of(link));
 }
 
-// Preserves the other members.
+// Preserves the other members; "" if nothing changes.
 std::string replace_model(std::string_view old, const SessionInfo& info) {
+  const std::string provider = provider_for_original(info.provider);
+  const JsonView before(old);
+  if (before["model"].text() == info.model && before["provider"].text() == provider) {
+    return "";
+  }
   Extra others = extra_from_json(old);
   std::erase_if(others, [](const ExtraField& field) {
     return field.name == "model" || field.name == "provider";
   });
   std::string out;
   json::ObjectWriter object(out);
-  object.field("model", info.model).field("provider", info.provider).extra(others).close();
+  object.field("model", info.model).field("provider", provider).extra(others).close();
   return out;
 }
 
@@ -118,9 +124,12 @@ Result<> ChatdirStore::write_model(const SessionId& id) {
   }
   const fs::path file = chats_.layout().model_file();
   const auto old = read_file(file, kModelBytesMax);
-  REPRISE_ASSIGN(const std::string text,
-                 json::pretty(replace_model(old ? *old : "", stored.session.info)));
-  return old && *old == text ? Result<>() : replace_file(file, text);
+  const std::string changed = replace_model(old ? *old : "", stored.session.info);
+  if (changed.empty()) {
+    return {};
+  }
+  REPRISE_ASSIGN(const std::string text, json::pretty(changed));
+  return replace_file(file, text);
 }
 
 Result<> ChatdirStore::set_current(const std::optional<SessionId>& id) {

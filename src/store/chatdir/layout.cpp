@@ -89,6 +89,10 @@ std::string step_folder_name(Step step) {
   return number.size() < 3 ? std::string(3 - number.size(), '0') + number : number;
 }
 
+std::string provider_for_original(std::string_view provider) {
+  return std::string(provider.starts_with("openai-") ? "openai" : provider);
+}
+
 Result<bool> is_chat_directory(const fs::path& folder) {
   const Layout layout(folder);
   REPRISE_ASSIGN(const bool has_current, file_exists(layout.current_file()));

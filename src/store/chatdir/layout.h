@@ -51,6 +51,9 @@ std::optional<SessionId> parse_archive_name(std::string_view text);
 // The name of a step's folder in steps/: "001", "1000".
 std::string step_folder_name(Step step);
 
+// The name of a provider in model.json and llimo.json: the original knows no protocols.
+std::string provider_for_original(std::string_view provider);
+
 // Whether the folder contains a current chat, a chat or an archive.
 Result<bool> is_chat_directory(const std::filesystem::path& folder);
 

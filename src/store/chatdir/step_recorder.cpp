@@ -10,12 +10,14 @@
 #include <thread>
 
 #include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/attachment.h"
 #include "reprise/capabilities.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chatdir_store.h"
+#include "store/chatdir/layout.h"
 #include "store/chatdir/line.h"
 #include "store/rules.h"
 #include "store/usage_sum.h"
@@ -238,13 +240,33 @@ Result<Step> choose_step(Source& messages, Artefacts& artefacts, const SessionId
   return next;
 }
 
+// The model.json with which the original goes on, if it changes: it has the session's model, not
+// one that was chosen for a single run. The original also writes prices and limits to it.
+Result<std::string> changed_model(Source& messages, Artefacts& artefacts, const SessionId& id,
+                                  const RecordedTurn& turn) {
+  REPRISE_ASSIGN(const std::optional<Session> session, messages.find(id));
+  REPRISE_ASSIGN(const auto old, artefacts.find_artefact(id, kChat, kModelFile));
+  const bool is_chosen = session && !session->info.model.empty();
+  if (!is_chosen && old) {
+    return std::string();
+  }
+  const std::string& model = is_chosen ? session->info.model : turn.model;
+  const std::string provider =
+      provider_for_original(is_chosen ? session->info.provider : turn.provider);
+  const JsonView before(old ? std::string_view(*old) : std::string_view());
+  return before["id"].text() == model && before["provider"].text() == provider
+             ? std::string()
+             : pretty(json::object_of("id", model, "provider", provider));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<TurnRecorder>> record_step(Source& messages, Artefacts& artefacts,
                                                   const SessionId& id, const RecordedTurn& turn,
                                                   const ReplaceStep& replace_step) {
   REPRISE_ASSIGN(const Step step, choose_step(messages, artefacts, id, turn, replace_step));
-  return std::make_unique<StepRecorder>(artefacts, id, step, turn);
+  REPRISE_ASSIGN(std::string next_model, changed_model(messages, artefacts, id, turn));
+  return std::make_unique<StepRecorder>(artefacts, id, step, turn, std::move(next_model));
 }
 
 Result<std::unique_ptr<TurnRecorder>> ChatdirStore::record_turn(const SessionId& id,
@@ -253,9 +275,9 @@ Result<std::unique_ptr<TurnRecorder>> ChatdirStore::record_turn(const SessionId&
 }
 
 StepRecorder::StepRecorder(Artefacts& artefacts, SessionId session, Step step,
-                           const RecordedTurn& turn)
+                           const RecordedTurn& turn, std::string next_model)
     : artefacts_(artefacts), session_(std::move(session)), step_(step) {
-  begin(turn);
+  begin(turn, std::move(next_model));
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
@@ -263,7 +285,7 @@ StepRecorder::~StepRecorder() {
   (void)finish();  // callers who need the result have called it before
 }
 
-void StepRecorder::begin(const RecordedTurn& turn) {
+void StepRecorder::begin(const RecordedTurn& turn, std::string next_model) {
   if (turn.question.empty()) {
     return;  // the step continues
   }
@@ -273,13 +295,17 @@ void StepRecorder::begin(const RecordedTurn& turn) {
   const std::pair<std::string_view, std::string> files[] = {
       {"input.md", input},
       {"prompt.md", prompt},
-      {"model.json", pretty(model)},
+      {kModelFile, pretty(model)},
       {"files.jsonl", lines_of(files_of(turn.question))},
       {"inputs.jsonl", lines_of(inputs_in(input))},
   };
   for (const auto& [name, bytes] : files) {
     files_[{step_, std::string(name)}] = bytes;
     files_[{kChat, std::string(name)}] = bytes;
+  }
+  files_.erase({kChat, std::string(kModelFile)});
+  if (!next_model.empty()) {
+    files_[{kChat, std::string(kModelFile)}] = std::move(next_model);
   }
   // Streams start empty, even if an earlier attempt left some text.
   for (const char* const name : {"stream.md", "stream.jsonl", "chunks.jsonl", "unknowns.jsonl"}) {

@@ -21,8 +21,9 @@ namespace reprise::store::chatdir {
 inline constexpr std::chrono::milliseconds kStepPause{36};
 
 // Files of the newest step that are also in the chat's own folder.
+inline constexpr std::string_view kModelFile = "model.json";
 inline constexpr std::array<std::string_view, 5> kCopiedFiles = {
-    "input.md", "prompt.md", "model.json", "files.jsonl", "inputs.jsonl"};
+    "input.md", "prompt.md", kModelFile, "files.jsonl", "inputs.jsonl"};
 
 // Moves a step out of the numbering, or, for step 0, the files that a new step replaces.
 using ReplaceStep = std::function<Result<>(Step step)>;
@@ -41,8 +42,10 @@ Result<std::unique_ptr<TurnRecorder>> record_step(Source& messages, Artefacts& a
 
 class StepRecorder final : public TurnRecorder {
  public:
-  // Writes what is known at the beginning of the turn at once.
-  StepRecorder(Artefacts& artefacts, SessionId session, Step step, const RecordedTurn& turn);
+  // Writes what is known at the beginning of the turn at once. `next_model` is the new model.json
+  // in the chat's own folder; "" if that does not change.
+  StepRecorder(Artefacts& artefacts, SessionId session, Step step, const RecordedTurn& turn,
+               std::string next_model = "");
   ~StepRecorder() override;
   StepRecorder(const StepRecorder&) = delete;
   StepRecorder& operator=(const StepRecorder&) = delete;
@@ -62,7 +65,7 @@ class StepRecorder final : public TurnRecorder {
   // By step and name.
   using Files = std::map<std::pair<Step, std::string>, std::string>;
 
-  void begin(const RecordedTurn& turn);
+  void begin(const RecordedTurn& turn, std::string next_model);
   void add(Step step, std::string_view name, std::string_view bytes);
   void add_part(std::string json);
   void run(const std::stop_token& stop);
