@@ -295,6 +295,11 @@ class Copy {
   // Blobs may be embedded in one of the messages only.
   Result<bool> is_same(Message existing, const Message& source) const {
     existing = engine::reduced(std::move(existing), capabilities_);
+    if (source.usage && !existing.usage) {  // unknown when it was copied: the total is compared
+      Message unused = source;
+      unused.usage.reset();
+      return is_same(std::move(existing), unused);
+    }
     if (existing == source || capabilities_.blobs != nullptr) {
       return existing == source;
     }

@@ -60,6 +60,20 @@ class GappedStore final : public Store {
   int reads_ = 0;
 };
 
+// Some sources know the usage of an answer only later.
+TEST_F(Copying, UsageThatWasUnknownIsNoConflict) {
+  add(*source_, id_, 0, 2, "text ");
+  ASSERT_EQ(copy(*target_).outcome, CopyOutcome::copied);
+  source_ = open_memory_store();
+  ASSERT_TRUE(source_->create({.info = {.id = id_}}));
+  std::vector<Message> messages = {message("user", "text 0", 0), message("assistant", "text 1", 1)};
+  messages.back().usage = Usage{.input = {5}};
+  ASSERT_TRUE(source_->append(id_, std::move(messages), {}));
+  const CopiedSession again = copy(*target_);
+  EXPECT_EQ(again.outcome, CopyOutcome::unchanged) << again.detail;
+  EXPECT_THAT(again.losses, testing::Contains("the total usage"));
+}
+
 TEST_F(Copying, CarriesEverything) {
   add(*source_, id_, 0, 200, "text ");
   ASSERT_TRUE(
