@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
+#include "engine/copy.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
+#include "reprise/sessions.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/print.h"
@@ -86,6 +90,231 @@ TEST(OriginalChat, HasTheUsageOfItsSteps) {
   EXPECT_EQ(must(get(*directory.open(), id)).usage, sum) << "each counted once";
   must(store->capabilities().archives->archive(id, at(1)));
   EXPECT_EQ(must(get(*store, id)).usage, sum);
+}
+
+std::vector<std::int64_t> input_tokens(Store& store, const SessionId& id,
+                                       const ReadRange& range = {}) {
+  std::vector<std::int64_t> tokens;
+  for (const Message& message : must(read_all(store, id, range))) {
+    if (message.role == role::kAssistant) {
+      tokens.push_back(message.usage ? message.usage->input.value : 0);
+    }
+  }
+  return tokens;
+}
+
+TEST(OriginalChat, TheUsageOfAStepIsThatOfItsAnswer) {
+  using Tokens = std::vector<std::int64_t>;
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const fs::path steps = fs::path("chat") / kOriginalId / "steps";
+  const auto original_adds = [&] {
+    directory.write(directory.messages(id), cat(directory.read(directory.messages(id)),
+                                                R"({"role":"user","content":"q"})"
+                                                "\n",
+                                                R"({"role":"assistant","content":"a"})"
+                                                "\n"));
+  };
+  original_adds();
+  directory.write(steps / "002" / "usage.json", R"({"inputTokens":5})");
+  EXPECT_EQ(input_tokens(*directory.open(), id), (Tokens{100, 5}));
+  {
+    Message answer = assistant("ours");
+    answer.usage = usage("req-1", 1000, 0);
+    must(directory.open()->append(id, {user("more"), answer, assistant("without")}, {}));
+    directory.write(steps / "004" / "usage.json", R"({"inputTokens":7})");
+  }
+  original_adds();
+  directory.write(steps / "005" / "usage.json", R"({"inputTokens":9})");
+  const auto store = directory.open({.access = Access::read});
+  EXPECT_EQ(input_tokens(*store, id), (Tokens{100, 5, 1000, 0, 9})) << "not of ours";
+  EXPECT_EQ(must(get(*store, id)).usage.input.value, 1114);
+  for (const bool is_open : {false, true}) {
+    const auto reader = directory.open({.access = Access::read});
+    if (is_open) {
+      must(read_all(*reader, id));
+    }
+    EXPECT_EQ(input_tokens(*reader, id, {.newest_first = true}), (Tokens{9, 0, 1000, 5, 100}));
+    EXPECT_EQ(input_tokens(*reader, id, {.from = {3}, .to = {6}}), (Tokens{5}));
+  }
+  const auto copy = open_memory_store();
+  must(copy_session(*store, *copy, id));
+  EXPECT_EQ(must(get(*copy, id)).usage.input.value, 1114);
+  directory.write(steps / "005" / "answer.md", "xyz");
+  EXPECT_EQ(input_tokens(*store, id).back(), 0) << "of an answer that is gone";
+}
+
+// --new of the original empties the current chat and goes on in it.
+class ClearedChat : public testing::Test {
+ protected:
+  ClearedChat() {
+    const auto store = open();
+    must(store->create(chat_session(1)));
+    must(store->update(id_, {.title = "Old title"}));
+    Message answer = assistant("old answer");
+    answer.usage = usage("req-1", 100, 1);
+    must(store->append(id_, {user("old"), answer}, {}));
+  }
+
+  std::unique_ptr<Store> open() {
+    return directory_.open(
+        {.on_warning = [this](std::string_view text) { warnings_.emplace_back(text); }});
+  }
+  void add_todo() {
+    must(open()->capabilities().todos->edit_todos(id_, [](std::vector<Todo>& todos) -> Result<> {
+      todos = {{"old todo", TodoStatus::pending, "", {}}};
+      return {};
+    }));
+  }
+  void put(std::string_view lines) { directory_.write(directory_.messages(id_), lines); }
+  std::string title() { return must(get(*open(), id_)).info.title; }
+
+  void expect_nothing_of_the_old(std::string_view lines) {
+    put(lines);
+    const auto before = directory_.snapshot();
+    const auto store = open();
+    const Session session = must(get(*store, id_));
+    EXPECT_EQ(session.info.title, lines.empty() ? "" : "fresh");
+    EXPECT_EQ(session.usage, Usage{});
+    EXPECT_EQ(must(store->list({})).sessions.at(0).title, session.info.title);
+    EXPECT_EQ(must(store->capabilities().todos->todos(id_)), std::vector<Todo>());
+    EXPECT_EQ(directory_.snapshot(), before) << "reading changes nothing";
+    EXPECT_EQ(warnings_, std::vector<std::string>());
+  }
+
+  static constexpr std::string_view kFresh =
+      "{\"role\":\"system\",\"content\":\"s\"}\n{\"role\":\"user\",\"content\":\"fresh\"}\n"
+      "{\"role\":\"assistant\",\"content\":\"new\"}\n";
+  ChatDirectory directory_;
+  const SessionId id_ = chat_id(1);
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(ClearedChat, HasNothingOfTheOldConversation) {
+  expect_nothing_of_the_old("");
+  expect_nothing_of_the_old(kFresh);
+}
+
+TEST_F(ClearedChat, HasNoTodosOfTheOldConversation) {
+  add_todo();
+  expect_nothing_of_the_old("");
+  expect_nothing_of_the_old(kFresh);
+}
+
+TEST_F(ClearedChat, HasNoReplacedMessagesOfIt) {
+  const auto store = open();
+  must(store->capabilities().rewriting->replace_suffix(id_, {1}, {assistant("again")}, {}));
+  const auto count = [&] {
+    std::int64_t replaced = 0;
+    must(store->capabilities().replaced_reader->read_replaced(id_, [&](const Message&) {
+      ++replaced;
+      return Flow::proceed;
+    }));
+    return replaced;
+  };
+  EXPECT_EQ(count(), 1);
+  put(kFresh);
+  EXPECT_EQ(count(), 0);
+  must(store->append(id_, {user("more")}, {}));
+  EXPECT_TRUE(fs::exists(directory_.chat(id_) / "replaced.jsonl.bak"));
+  EXPECT_EQ(count(), 0);
+}
+
+TEST_F(ClearedChat, KeepsTheOldAsideWhenItIsGoneOnWith) {
+  add_todo();
+  const std::string old = directory_.read(directory_.chat(id_) / "reprise.json");
+  put(kFresh);
+  const auto store = open();
+  must(store->append(id_, {user("more")}, {}));
+  must(store->append(id_, {assistant("yes")}, {}));
+  EXPECT_EQ(directory_.read(directory_.chat(id_) / "reprise.json.bak"), old);
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_NE(warnings_.front().find("reprise.json.bak"), std::string::npos);
+  EXPECT_EQ(title(), "fresh");
+  EXPECT_EQ(must(open()->capabilities().todos->todos(id_)), std::vector<Todo>());
+  EXPECT_EQ(texts_of(*open(), id_), (std::vector<std::string>{"s", "fresh", "new", "more", "yes"}));
+}
+
+TEST_F(ClearedChat, IsNotOneThatAnotherProgramHasRewritten) {
+  std::string lines = directory_.read(directory_.messages(id_));
+  put(cat(" ", lines, R"({"role":"user","content":"more"})", "\n"));
+  EXPECT_EQ(title(), "Old title") << "our lines have moved";
+  add_todo();
+  put("{\"role\":\"user\",\"content\":\"old\"}\n{\"role\":\"assistant\",\"content\":\"x\"}\n"
+      "{\"role\":\"user\",\"content\":\"more\"}\n");
+  EXPECT_EQ(title(), "Old title") << "without our members";
+  put("{\"role\":\"user\",\"content\":\"old\"}\n");
+  EXPECT_EQ(title(), "old") << "begun again with the same question";
+}
+
+TEST(OriginalChat, ItsModelIsNotThatOfASingleRun) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const std::string model =
+      R"({"id": "gpt-oss-120b", "provider": "cerebras", "context_length": 131072})";
+  directory.write(fs::path("chat") / kOriginalId / "model.json", model);
+  const auto ask = [&](std::string_view provider, std::string_view name) {
+    const auto store = directory.open();
+    const auto recorder = must(
+        store->capabilities().turn_recording->record_turn(id, {.question = user("q").blocks,
+                                                               .provider = std::string(provider),
+                                                               .model = std::string(name),
+                                                               .replaces = {}}));
+    recorder->on_answer(assistant("a"));
+    EXPECT_EQ(recorder->finish(), std::nullopt);
+    return directory.read(directory.chat(id) / "model.json");
+  };
+  EXPECT_EQ(ask("openai-chat", "m"), model);
+  EXPECT_NE(directory.read(directory.chat(id) / "steps" / "002" / "model.json").find("\"m\""),
+            std::string::npos)
+      << "who was asked";
+  EXPECT_EQ(ask("openai-chat", "gpt-oss-120b"), model) << "its prices are kept";
+  must(directory.open()->update(id, {.provider = "openai-responses", .model = "gpt-x"}));
+  const std::string changed = ask("openai-responses", "gpt-x");
+  EXPECT_NE(changed.find("\"gpt-x\""), std::string::npos);
+  EXPECT_NE(changed.find("\"openai\""), std::string::npos) << "by the name that it knows";
+}
+
+TEST(OriginalChat, AForkHasTheFilesOfItsSteps) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const fs::path chat = fs::path("chat") / kOriginalId;
+  directory.write(directory.messages(id), cat(directory.read(directory.messages(id)),
+                                              R"({"role":"user","content":"q"})"
+                                              "\n",
+                                              R"({"role":"assistant","content":"a"})"
+                                              "\n"));
+  directory.write(chat / "steps" / "002" / "answer.md", "a");
+  directory.write(chat / "steps" / "002" / "prompt.md", "second prompt");
+  directory.write(chat / "steps" / "002" / "more" / "x.txt", "x");
+  directory.write(chat / "steps" / "003" / "prompt.md", "of a turn without an answer");
+  directory.write(chat / "steps.jsonl",
+                  cat(directory.read(chat / "steps.jsonl"), "{\"step\":2}\n"));
+  const auto store = directory.open();
+  const auto names = [&](const std::optional<Seq>& at) {
+    const SessionId fork = must(fork_session(*store, {.parent = id, .at = at, .title = {}}));
+    std::vector<std::string> found;
+    for (const auto& entry : must(store->capabilities().artefacts->list_artefacts(fork))) {
+      found.push_back(cat(entry.step.value, "/", entry.name));
+    }
+    EXPECT_EQ(directory.read(directory.chat(fork) / "prompt.md"),
+              at ? "prompt 1" : "second prompt");
+    EXPECT_EQ(directory.read(directory.chat(fork) / "steps.jsonl").find("\"step\":2") ==
+                  std::string::npos,
+              at.has_value());
+    EXPECT_FALSE(fs::exists(directory.chat(fork) / "steps" / "003"));
+    return std::pair(found, fork);
+  };
+  const auto [whole, whole_id] = names(std::nullopt);
+  EXPECT_EQ(std::ranges::count(whole, "1/usage.json"), 1);
+  EXPECT_EQ(std::ranges::count(whole, "2/more/x.txt"), 1);
+  EXPECT_EQ(std::ranges::count(whole, "0/model.json"), 1);
+  EXPECT_EQ(must(get(*store, whole_id)).usage, Usage{}) << "counted in the parent";
+  const auto [part, part_id] = names(Seq{3});
+  EXPECT_EQ(std::ranges::count(part, "1/answer.md"), 1);
+  EXPECT_EQ(std::ranges::count(part, "2/answer.md"), 0);
+  directory.write(fs::path("chat") / whole_id.str() / "steps" / "001" / "answer.md", "changed");
+  EXPECT_EQ(directory.read(chat / "steps" / "001" / "answer.md"), "Hello there 1") << "a copy";
 }
 
 TEST(OriginalChat, ItsLaterUsageIsCountedToo) {

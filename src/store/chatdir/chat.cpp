@@ -17,6 +17,7 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/move_journal.h"
+#include "store/chatdir/step_usage.h"
 #include "store/document/partial_file.h"
 #include "store/paths.h"
 #include "store/rules.h"
@@ -230,7 +231,9 @@ Result<StoredSession> Chat::load() {
     if (now != metadata.stamp && tries < kAttempts) {
       continue;
     }
-    REPRISE_ASSIGN(StoredSession stored, session(*metadata.metadata, state));
+    REPRISE_ASSIGN(const bool is_described, this->is_described(*metadata.metadata, state));
+    REPRISE_ASSIGN(StoredSession stored,
+                   is_described ? session(*metadata.metadata, state) : session_anew(state));
     if (location_.is_trashed()) {
       stored.state_before_trash = std::exchange(stored.session.info.state, SessionState::trashed);
     }
@@ -284,8 +287,9 @@ Result<ReadReport> Chat::empty_if_no_log(Error error) const {
 }
 
 Result<ReadReport> Chat::read(const ReadRange& requested, const MessageSink& sink) {
-  const auto torn = [this](const LogState& state) { return is_damage(state); };
   const std::string name = cat(id_.str(), "/", kMessagesFile);
+  AnswerUsages usages(location_.folder);
+  LogReading reading{[this](const LogState& state) { return is_damage(state); }, name, &usages};
   REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, open_log());
   ReadRange range = requested;
   if (log == nullptr && range.newest_first) {
@@ -299,7 +303,7 @@ Result<ReadReport> Chat::read(const ReadRange& requested, const MessageSink& sin
     range.to = newest->next;
   }
   if (log == nullptr && range.from.value <= 0 && range.to == kSeqEnd && !range.newest_first) {
-    auto first = read_first(file(kMessagesFile), kSeqEnd, torn, name, sink);
+    auto first = read_first(file(kMessagesFile), kSeqEnd, reading, sink);
     if (first && first->log != nullptr) {
       cache_log(std::move(first->log));
     }
@@ -312,7 +316,12 @@ Result<ReadReport> Chat::read(const ReadRange& requested, const MessageSink& sin
     }
     log = *std::move(opened);
   }
-  return read_messages(*log, range, torn, name, sink);
+  if (log->has_lines_of_others()) {
+    REPRISE_TRY(usages.go_to(*log, range));
+  } else {
+    reading.usages = nullptr;
+  }
+  return read_messages(*log, range, reading, sink);
 }
 
 Result<std::optional<Partial>> Chat::find_partial() {
@@ -368,6 +377,7 @@ Result<std::shared_ptr<MessageLog>> Chat::log_to_write() {
 Result<AppendResult> Chat::write(std::optional<Seq> from, const std::vector<Message>& messages,
                                  const AppendOptions& options) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
+  REPRISE_TRY(put_aside_replaced());
   REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, log_to_write());
   REPRISE_ASSIGN(const ReadMetadata metadata, this->metadata());
   ChatWriter writer(location_.folder, *metadata.metadata, log, settings_.messages_max);
@@ -381,6 +391,7 @@ Result<AppendResult> Chat::write(std::optional<Seq> from, const std::vector<Mess
 
 Result<StoredSession> Chat::change(const std::function<Result<>(StoredSession&)>& edit) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
+  REPRISE_TRY(put_aside_replaced());
   REPRISE_ASSIGN(const ReadMetadata read, this->metadata());
   REPRISE_ASSIGN(const LogState state, this->state());
   MetadataFile metadata = *read.metadata;
@@ -389,7 +400,10 @@ Result<StoredSession> Chat::change(const std::function<Result<>(StoredSession&)>
     session.state_before_trash = std::exchange(session.session.info.state, SessionState::trashed);
   }
   REPRISE_TRY(edit(session));
-  metadata.current = {session, point_of(state)};
+  REPRISE_ASSIGN(const auto log, if_exists(this->log()));
+  REPRISE_ASSIGN(Described described,
+                 log ? describe(**log, state.head) : Result<Described>(Described()));
+  metadata.current = {session, point_of(state), std::move(described)};
   metadata.after_truncation.reset();
   if (location_.is_trashed()) {
     metadata.current.stored.session.info.state = session.state_before_trash;

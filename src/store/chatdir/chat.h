@@ -40,6 +40,9 @@ class Chat {
   Result<StoredSession> load();
   // The same with the current lease.
   Result<StoredSession> load_with_lease();
+  // Whether the messages are those that our other files describe. Another program may have removed
+  // them and begun another conversation.
+  Result<bool> is_described();
   // The damage of the chat except that of its messages.
   Result<std::vector<Damage>> damage();
   Result<ReadReport> read(const ReadRange& requested, const MessageSink& sink);
@@ -86,6 +89,10 @@ class Chat {
   Result<std::shared_ptr<MessageLog>> log_to_write();
   Result<LogState> state();
   Result<StoredSession> session(const MetadataFile& metadata, const LogState& state);
+  Result<bool> is_described(const MetadataFile& metadata, const LogState& state);
+  Result<MetadataFile> derive_anew();
+  Result<StoredSession> session_anew(const LogState& state);
+  Result<> put_aside_replaced();
   Result<> check_runs(const OperationId& answer);
   void cache_log(std::shared_ptr<MessageLog> log);
   Result<bool> is_damage(const LogState& state) const;

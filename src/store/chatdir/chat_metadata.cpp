@@ -25,15 +25,25 @@ std::string chat_to_json(const ChatMetadata& metadata) {
   if (!metadata.stored.todos.empty()) {
     object.raw("todos", todos_to_json(metadata.stored.todos));
   }
-  object.raw("log", cat(R"({"end":)", metadata.log.end, R"(,"tail":")", metadata.log.tail, "\"}"));
+  const auto& [question, messages] = metadata.described;
+  const std::string described =
+      question.empty() ? "" : cat(R"(,"question":")", question, R"(","messages":)", messages);
+  object.raw("log", cat(R"({"end":)", metadata.log.end, R"(,"tail":")", metadata.log.tail, "\"",
+                        described, "}"));
   object.close();
   return out;
 }
 
-bool read_log_point(json::Scanner& scanner, LogPoint& log) {
+bool read_log_point(json::Scanner& scanner, LogPoint& log, Described& described) {
   return scanner.object([&](std::string_view name) {
     if (name == "end") {
       return scanner.integer(log.end);
+    }
+    if (name == "messages") {
+      return scanner.integer(described.messages);
+    }
+    if (name == "question") {
+      return scanner.string(described.question);
     }
     std::string text;
     if (name != "tail" || !scanner.string(text)) {
@@ -50,7 +60,7 @@ Result<bool> read_chat_member(json::Scanner& scanner, std::string_view name,
                               ChatMetadata& metadata) {
   std::string_view raw;
   if (name == "log") {
-    if (!read_log_point(scanner, metadata.log)) {
+    if (!read_log_point(scanner, metadata.log, metadata.described)) {
       return std::unexpected(scanner.fault());
     }
     return true;

@@ -18,14 +18,25 @@
 
 namespace reprise::store::chatdir {
 
+// Identifies the conversation that a chat holds, whatever is added to it: its first question. Other
+// programs remove all messages of a chat, and begin another conversation in it.
+struct Described {
+  std::string question;       // a hash; "" if there is none
+  std::int64_t messages = 0;  // at that time
+};
+// What the messages of [0, to) and `more` make.
+Result<Described> describe(const MessageLog& log, Seq to, const std::vector<Message>& more = {});
+
 // The session without its messages. Its usage, update time, running answer and operations are those
 // at `log`; lines written later take precedence.
 struct ChatMetadata {
   StoredSession stored;
   LogPoint log = point_of(LogState::of_nothing());
+  Described described = {};
 
   explicit ChatMetadata(const SessionId& id) : stored{.session = {.info = {.id = id}}} {}
-  ChatMetadata(StoredSession session, LogPoint at) : stored(std::move(session)), log(at) {}
+  ChatMetadata(StoredSession session, LogPoint at, Described conversation)
+      : stored(std::move(session)), log(at), described(std::move(conversation)) {}
 };
 
 struct MetadataFile {

@@ -146,7 +146,8 @@ Result<AppendResult> ChatWriter::write(std::optional<Seq> from,
     if (options.operation) {
       add_operation(after_, *options.operation, first, head);
     }
-    metadata_.current = {std::move(after_), point_of(log_->state())};
+    REPRISE_ASSIGN(Described described, describe(*log_, head));
+    metadata_.current = {std::move(after_), point_of(log_->state()), std::move(described)};
     REPRISE_TRY(write_metadata(folder_, metadata_));
   }
   return appended;
@@ -181,7 +182,7 @@ Result<ToolNames> ChatWriter::names_for(Seq before, const std::vector<Message>& 
   };
   const ReadRange range{
       .from = {before.value - kCallSearchMax}, .to = before, .newest_first = true};
-  REPRISE_TRY(read_messages(*log_, range, ignore_torn, "", visit));
+  REPRISE_TRY(read_messages(*log_, range, {}, visit));
   return names;
 }
 
@@ -224,7 +225,19 @@ Result<> ChatWriter::append(const std::vector<Message>& messages, const AppendOp
   const std::string_view line_end = log.ends_line ? "" : "\n";
   const std::int64_t start = log.size + static_cast<std::int64_t>(line_end.size());
   REPRISE_ASSIGN(const std::string lines, encode(start, log.head, messages, options));
-  return log_->append(line_end.empty() ? lines : cat(line_end, lines), options.durability);
+  REPRISE_TRY(log_->append(line_end.empty() ? lines : cat(line_end, lines), options.durability));
+  if (!metadata_.is_derived && metadata_.current.described.question.empty()) {
+    // The messages are stored. If this fails, the next append tries it again.
+    (void)note_described();
+  }
+  return {};
+}
+
+// From the first question on, the metadata says what it describes.
+Result<> ChatWriter::note_described() {
+  REPRISE_ASSIGN(metadata_.current.described, describe(*log_, log_->state().head));
+  return metadata_.current.described.question.empty() ? Result<>()
+                                                      : write_metadata(folder_, metadata_);
 }
 
 // Appends the replaced messages, which begin at this offset of the log, to the file for them. On
@@ -269,7 +282,7 @@ Result<std::int64_t> ChatWriter::rewrite(int out, Seq to) const {
     }
     return written ? Flow::proceed : Flow::stop;
   };
-  REPRISE_TRY(read_messages(*log_, {.to = to}, ignore_torn, "", write));
+  REPRISE_TRY(read_messages(*log_, {.to = to}, {}, write));
   REPRISE_TRY(std::move(written));
   return end;
 }
@@ -322,17 +335,18 @@ Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
     return write_all(out, lines, log_->file());
   };
   LogPoint point;
+  REPRISE_ASSIGN(const Described described, describe(*log_, from, messages));
   const auto record_truncation = [&](const fs::path& temporary) -> Result<> {
     if (options.operation && messages.empty()) {
       add_operation(after_, *options.operation, from, from);
     }
     REPRISE_ASSIGN(point, point_at_end(temporary));
-    metadata_.after_truncation = ChatMetadata{after_, point};
+    metadata_.after_truncation = ChatMetadata{after_, point, described};
     REPRISE_TRY(write_metadata(folder_, metadata_));
     return append_replaced(begin);
   };
   REPRISE_TRY(replace_file(log_->file(), fill, record_truncation));
-  metadata_.current = {std::move(after_), point};
+  metadata_.current = {std::move(after_), point, described};
   metadata_.after_truncation.reset();
   // The replacement is complete. If this fails, the member `cut` says the same until the next
   // write.

@@ -31,6 +31,7 @@ class ChatWriter {
   Result<std::string> encode(std::int64_t start, Seq from, const std::vector<Message>& messages,
                              const AppendOptions& options);
   Result<> append(const std::vector<Message>& messages, const AppendOptions& options);
+  Result<> note_described();
   Result<> replace(Seq from, const std::vector<Message>& messages, const AppendOptions& options);
   Result<> append_replaced(std::int64_t begin) const;
   Result<std::int64_t> rewrite(int out, Seq to) const;

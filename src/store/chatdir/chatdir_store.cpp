@@ -52,6 +52,43 @@ Result<> fill_folder(const fs::path& folder, const Session& session,
 
 }  // namespace
 
+// The steps of a fork that is a copy of its parent's first messages; what cannot be copied is said.
+Result<> ChatdirStore::copy_parent_steps(const Session& session,
+                                         const std::vector<Message>& messages,
+                                         const fs::path& folder) {
+  const auto& origin = session.info.forked_from;
+  const auto warn = [this](std::string_view text) {
+    if (chats_.settings().on_warning) {
+      chats_.settings().on_warning(text);
+    }
+  };
+  if (!origin || messages.empty() || !check_id(origin->session)) {
+    return {};
+  }
+  REPRISE_ASSIGN(const auto parent, chats_.layout().find(origin->session));
+  if (!parent) {
+    return {};
+  }
+  if (parent->is_packed()) {
+    warn(cat("the files of its steps stay in the archive of ", short_id(origin->session)));
+    return {};
+  }
+  REPRISE_ASSIGN(const StoredSession stored,
+                 chats_.with(origin->session, [](Chat& chat) { return chat.load(); }));
+  const auto shared = std::min(origin->at.value, static_cast<std::int64_t>(messages.size()));
+  const ForkedSteps steps{.answers = std::count_if(messages.begin(), messages.begin() + shared,
+                                                   [](const Message& message) {
+                                                     return message.role == role::kAssistant;
+                                                   }),
+                          .is_whole = shared >= stored.session.info.head.value};
+  std::vector<Damage> damage;
+  REPRISE_TRY(copy_steps(parent->folder, folder, steps, damage));
+  for (const Damage& part : damage) {
+    warn(cat("not in the fork: ", part.where, ": ", part.reason));
+  }
+  return {};
+}
+
 Result<> ChatdirStore::create(const Session& session) {
   return create_with(session, {});
 }
@@ -72,8 +109,11 @@ Result<> ChatdirStore::create_with(const Session& session, std::vector<Message> 
   }
   // Atomic: the folder is renamed when it is complete.
   const fs::path folder = layout.chats() / cat(kCreatingPrefix, id.str());
-  if (auto filled = fill_folder(folder, session, messages, chats_.settings().messages_max);
-      !filled) {
+  auto filled = fill_folder(folder, session, messages, chats_.settings().messages_max);
+  if (filled) {
+    filled = copy_parent_steps(session, messages, folder);
+  }
+  if (!filled) {
     (void)remove_tree(folder);
     return filled;
   }
@@ -220,6 +260,11 @@ Result<ReadReport> ChatdirStore::read_replaced(const SessionId& id, const Messag
     return fail(Code::invalid_argument,
                 cat("session ", short_id(id), " is archived: restore it first"));
   }
+  REPRISE_ASSIGN(const bool is_described,
+                 chats_.with(id, [](Chat& chat) { return chat.is_described(); }));
+  if (!is_described) {
+    return ReadReport{};  // they were replaced in another conversation
+  }
   return chatdir::read_replaced(location->folder / kReplacedFile, kReplacedFile, sink);
 }
 
@@ -285,7 +330,8 @@ Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& f
                                            .busy_timeout = options.busy_timeout,
                                            .messages_max = chatdir.messages_max,
                                            .working_dir = working_dir.string(),
-                                           .on_progress = options.on_progress});
+                                           .on_progress = options.on_progress,
+                                           .on_warning = options.on_warning});
   REPRISE_TRY(store->prepare());
   return store::guard(std::move(store), store::CallOptions(options));
 }

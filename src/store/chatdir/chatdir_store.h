@@ -93,6 +93,8 @@ class ChatdirStore final : public Store,
   Result<> backup(const std::filesystem::path& named) override;
 
  private:
+  Result<> copy_parent_steps(const Session& session, const std::vector<Message>& messages,
+                             const std::filesystem::path& folder);
   Result<> replace_step(const SessionId& id, Step step);
 
   Result<> list_at(Area area, const CheckedQuery& query, std::vector<SessionInfo>& matching,

@@ -27,6 +27,7 @@ struct ChatSettings {
   std::string working_dir = {};  // for chats without one: the chat directory itself
   MetadataScope scope = MetadataScope::all;
   ProgressSink on_progress = {};
+  std::function<void(std::string_view)> on_warning = {};
 };
 
 // Thread-safe.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/encode.h"
 #include "base/file.h"
 #include "base/json_view.h"
 #include "base/terminal_text.h"
@@ -86,7 +87,7 @@ Result<std::string> title_of(const fs::path& messages) {
     title = trimmed(grapheme_prefix(line, kTitleCharactersMax));
     return title.empty() ? Flow::proceed : Flow::stop;
   };
-  const auto read = read_first(messages, kTitleSearchEnd, ignore_torn, "", visit);
+  const auto read = read_first(messages, kTitleSearchEnd, {}, visit);
   // A damaged file has no title; reading the messages reports the damage.
   if (!read && read.error().code == Code::io) {
     return std::unexpected(read.error());
@@ -95,6 +96,24 @@ Result<std::string> title_of(const fs::path& messages) {
 }
 
 }  // namespace
+
+Result<Described> describe(const MessageLog& log, Seq to, const std::vector<Message>& more) {
+  Described described{.question = "", .messages = to.value + std::ssize(more)};
+  const auto visit = [&described](const Message& message) {
+    if (message.role != role::kUser) {
+      return Flow::proceed;
+    }
+    described.question = std::to_string(fnv1a(plain_text(message)));
+    return Flow::stop;
+  };
+  REPRISE_TRY(read_messages(log, {.to = std::min(to, kTitleSearchEnd)}, {}, visit));
+  for (const Message& message : more) {
+    if (!described.question.empty() || visit(message) == Flow::stop) {
+      break;
+    }
+  }
+  return described;
+}
 
 Result<MetadataFile> derive_metadata(const Layout& layout, const fs::path& folder,
                                      const SessionId& id, std::string_view working_dir,

@@ -190,7 +190,8 @@ class LineReader {
       return std::unexpected(scanner_.fault());
     }
     line_.lossy = line_.lossy || scanner_.lossy();
-    if (!sidecar_.empty() && !apply_sidecar(line_, sidecar_)) {
+    line_.is_ours = !sidecar_.empty() && apply_sidecar(line_, sidecar_).has_value();
+    if (!sidecar_.empty() && !line_.is_ours) {
       // Not written by us: preserved like any other unknown member.
       line_.message.extra.push_back({std::string(kSidecar), json::take(sidecar_)});
     }
@@ -320,6 +321,7 @@ std::optional<Line> read_plain_line(std::string_view text, const FoundTrailer* f
     if (!is_known && !read_written_trailer(cursor.rest(), trailer)) {
       return std::nullopt;
     }
+    line.is_ours = true;
     line.message.created_at = is_known ? found->trailer->created_at : trailer.created_at;
   } else if (cursor.rest() != "}") {
     return std::nullopt;

@@ -49,6 +49,7 @@ struct Line {
   Message message;         // its seq is 0
   bool lossy = false;      // text was not valid Unicode and has U+FFFD instead
   bool duplicate = false;  // a member occurs twice; the last one is used
+  bool is_ours = false;    // has our member
 };
 
 // Parses one JSON object. Raw control characters in strings are accepted. corrupt if it is not an

@@ -11,6 +11,7 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/splitter.h"
+#include "store/chatdir/step_usage.h"
 #include "store/chatdir/trailer.h"
 #include "store/rules.h"
 
@@ -29,7 +30,7 @@ struct Defect {
 
 class Delivery {
  public:
-  explicit Delivery(const MessageSink& sink) : sink_(sink) {}
+  Delivery(const MessageSink& sink, AnswerUsages* usages) : sink_(sink), usages_(usages) {}
 
   Flow operator()(const MessageLog::LogEntry& entry, Result<Line> line) {
     if (!line) {
@@ -43,6 +44,9 @@ class Delivery {
       add(entry, "a duplicate member; the last one counts");
     }
     line->message.seq = entry.seq;
+    if (const auto added = usages_ == nullptr ? Result<>() : usages_->add_to(*line); !added) {
+      add(entry, cat("its usage cannot be read: ", added.error().message));
+    }
     return sink_(std::move(line->message));
   }
 
@@ -54,6 +58,7 @@ class Delivery {
   }
 
   const MessageSink& sink_;
+  AnswerUsages* const usages_;
   std::vector<Defect> defects_;
 };
 
@@ -66,6 +71,7 @@ class Reporter {
   Result<> damaged_spans(Seq from, Seq to) {
     for (const MessageLog::DamagedSpan& span : log_.damaged_spans(from, to)) {
       REPRISE_TRY(add(span.line, span.offset, span.length, span.reason));
+      report_.damaged += span.count - 1;
     }
     return {};
   }
@@ -147,14 +153,14 @@ Result<std::shared_ptr<const Trailer>> trailer_before(FileWindow& window, std::i
   return is_in_place ? std::move(found->trailer) : nullptr;
 }
 
-Result<ReadReport> report_of(const MessageLog& log, Span span, const TornCheck& torn,
-                             std::string_view name, const Delivery& delivery) {
-  Reporter reporter(log, name);
+Result<ReadReport> report_of(const MessageLog& log, Span span, const LogReading& reading,
+                             const Delivery& delivery) {
+  Reporter reporter(log, reading.name);
   REPRISE_TRY(reporter.damaged_spans({span.from}, {span.to}));
   REPRISE_TRY(reporter.defects(delivery.defects()));
   const LogState state = log.state();
   const bool may_be_torn = state.is_torn() && span.to == state.head.value;
-  REPRISE_ASSIGN(const bool is_damage, may_be_torn ? torn(state) : Result<bool>(false));
+  REPRISE_ASSIGN(const bool is_damage, may_be_torn ? reading.torn(state) : Result<bool>(false));
   if (is_damage) {
     REPRISE_TRY(reporter.at(state.end, state.size - state.end, "the end was cut off in writing"));
   }
@@ -206,11 +212,10 @@ Result<ReadReport> read_replaced(const std::filesystem::path& file, std::string_
 }
 
 Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
-                                 const TornCheck& torn, std::string_view name,
-                                 const MessageSink& sink) {
+                                 const LogReading& reading, const MessageSink& sink) {
   const Span span = clamp(range, log.state().head);
   FileWindow window(log.fd(), log.file(), kReadBytes);
-  Delivery deliver(sink);
+  Delivery deliver(sink, reading.usages);
   Seq from{span.from};
   Seq to{span.to};
   while (from < to) {
@@ -222,13 +227,13 @@ Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
       REPRISE_ASSIGN(const std::string_view bytes,
                      window.view(entry.offset, static_cast<std::size_t>(entry.length)));
       if (deliver(entry, read_line(bytes)) == Flow::stop) {
-        return report_of(log, {span.from, span.from}, torn, name, deliver);
+        return report_of(log, {span.from, span.from}, reading, deliver);
       }
     }
     (range.newest_first ? to : from) =
         range.newest_first ? entries.back().seq : entries.back().seq.next();
   }
-  return report_of(log, span, torn, name, deliver);
+  return report_of(log, span, reading, deliver);
 }
 
 Result<NewestReading> read_newest(const std::filesystem::path& file, const ReadRange& range,
@@ -274,19 +279,19 @@ Result<NewestReading> read_newest(const std::filesystem::path& file, const ReadR
   return reading;
 }
 
-Result<FirstReading> read_first(const std::filesystem::path& file, Seq to, const TornCheck& torn,
-                                std::string_view name, const MessageSink& sink) {
-  Delivery deliver(sink);
-  FirstReading reading;
+Result<FirstReading> read_first(const std::filesystem::path& file, Seq to,
+                                const LogReading& reading, const MessageSink& sink) {
+  Delivery deliver(sink, reading.usages);
+  FirstReading first;
   const auto visit = [&](const MessageLog::LogEntry& entry, Result<Line> line) {
     return entry.seq < to ? deliver(entry, std::move(line)) : Flow::stop;
   };
-  REPRISE_ASSIGN(reading.log, MessageLog::open(file, visit));
-  if (reading.log != nullptr) {
-    const Span span = clamp({.to = to}, reading.log->state().head);
-    REPRISE_ASSIGN(reading.report, report_of(*reading.log, span, torn, name, deliver));
+  REPRISE_ASSIGN(first.log, MessageLog::open(file, visit));
+  if (first.log != nullptr) {
+    const Span span = clamp({.to = to}, first.log->state().head);
+    REPRISE_ASSIGN(first.report, report_of(*first.log, span, reading, deliver));
   }
-  return reading;
+  return first;
 }
 
 }  // namespace reprise::store::chatdir

@@ -206,6 +206,7 @@ void MessageLog::add_message(const Piece& piece) {
   }
   entries_.push_back({piece.offset, piece.length, seq});
   newest_is_last_ = piece.trailer != nullptr;
+  has_lines_of_others_ = has_lines_of_others_ || piece.trailer == nullptr;
   in_batch_ = piece.in_place && !piece.trailer->ends_batch();
   if (piece.trailer) {
     newest_trailer_ = piece.trailer;
@@ -213,12 +214,15 @@ void MessageLog::add_message(const Piece& piece) {
   }
 }
 
-// Joins adjacent damaged lines into one span.
+// Joins what is damaged in one line, and, if there is more damage than is reported, adjacent lines.
 void MessageLog::add_damaged_span(DamagedSpan span) {
   if (!damaged_spans_.empty() && span.length > 0) {
     DamagedSpan& last = damaged_spans_.back();
     const std::int64_t gap = span.offset - (last.offset + last.length);
-    if (last.before == span.before && last.length > 0 && gap >= 0 && gap <= kLineEndMax) {
+    const bool is_joined = last.line == span.line || damaged_spans_.size() >= kDamageMax;
+    if (is_joined && last.before == span.before && last.length > 0 && gap >= 0 &&
+        gap <= kLineEndMax) {
+      last.count += last.line == span.line ? 0 : 1;
       last.length = span.offset + span.length - last.offset;
       return;
     }
@@ -293,6 +297,11 @@ std::optional<AppendResult> MessageLog::find_operation(const OperationId& operat
   const std::lock_guard lock(mutex_);
   const auto found = operations_.find(operation.str());
   return found == operations_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool MessageLog::has_lines_of_others() const {
+  const std::lock_guard lock(mutex_);
+  return has_lines_of_others_;
 }
 
 bool MessageLog::knows_request(const std::string& request) const {

@@ -41,6 +41,7 @@ class MessageLog {
     std::int64_t length = 0;
     std::int64_t line = 0;
     std::string reason;
+    std::int64_t count = 1;  // of the lines, or parts of one, that it consists of
   };
 
   // Called with each message of the record.
@@ -64,6 +65,8 @@ class MessageLog {
   std::vector<DamagedSpan> damaged_spans(Seq from, Seq to) const;
   std::optional<AppendResult> find_operation(const OperationId& operation) const;
   bool knows_request(const std::string& request) const;
+  // Whether another program has written any of the lines.
+  bool has_lines_of_others() const;
 
   // Adds the operations and requests of replaced messages, which are in this file.
   Result<> index_replaced(const std::filesystem::path& replaced);
@@ -113,6 +116,7 @@ class MessageLog {
   std::shared_ptr<const Trailer> newest_trailer_;
   bool newest_is_last_ = false;
   bool in_batch_ = false;
+  bool has_lines_of_others_ = false;
   std::size_t committed_entries_ = 0;
   std::size_t committed_spans_ = 0;
   std::unordered_map<std::string, AppendResult> operations_;
@@ -126,14 +130,22 @@ inline Result<bool> ignore_torn(const LogState& /*state*/) {
   return false;
 }
 
+class AnswerUsages;
+
+// How messages are read.
+struct LogReading {
+  TornCheck torn = ignore_torn;
+  std::string_view name = "";      // names the file in reports of damage
+  AnswerUsages* usages = nullptr;  // adds the usage of answers of other programs
+};
+
 // Passes the messages of a file of replaced ones to `sink`, in its order; none if it is missing.
 Result<ReadReport> read_replaced(const std::filesystem::path& file, std::string_view name,
                                  const MessageSink& sink);
 
-// Passes the existing messages of the range to `sink`. Damage reports name the file as `name`.
+// Passes the existing messages of the range to `sink`.
 Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
-                                 const TornCheck& torn, std::string_view name,
-                                 const MessageSink& sink);
+                                 const LogReading& reading, const MessageSink& sink);
 
 // The messages of the range, newest first, of a file that is not open yet, as long as they are in
 // lines of ours that follow each other: reads no more of the file than that. Unless the reading is
@@ -151,7 +163,7 @@ struct FirstReading {
   ReadReport report;
   std::shared_ptr<MessageLog> log;
 };
-Result<FirstReading> read_first(const std::filesystem::path& file, Seq to, const TornCheck& torn,
-                                std::string_view name, const MessageSink& sink);
+Result<FirstReading> read_first(const std::filesystem::path& file, Seq to,
+                                const LogReading& reading, const MessageSink& sink);
 
 }  // namespace reprise::store::chatdir

@@ -15,6 +15,7 @@
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/trailer.h"
+#include "store/rules.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -51,7 +52,7 @@ class MessageLogTest : public testing::Test {
 
   static Loaded load(const MessageLog& log, const ReadRange& range = {}) {
     Loaded loaded;
-    const auto report = read_messages(log, range, is_damage, "m", [&](Message&& message) {
+    const auto report = read_messages(log, range, {is_damage, "m"}, [&](Message&& message) {
       loaded.texts.push_back(plain_text(message));
       loaded.seqs.push_back(message.seq.value);
       return Flow::proceed;
@@ -135,9 +136,24 @@ TEST_F(MessageLogTest, ReportsOtherBytes) {
   const Loaded loaded =
       load("null\n" + stored("one") + "\n5\n\"str\"\ntrue\n" + stored("two") + "\n[]\n");
   EXPECT_EQ(loaded.texts, (Texts{"one", "two"}));
-  EXPECT_EQ(loaded.damage, (Texts{"m: line 1: JSON that is not a message",
-                                  "m: line 3: JSON that is not a message"}));
-  EXPECT_EQ(loaded.excerpts, (Texts{"null", "5\n\"str\"\ntrue"}));
+  EXPECT_EQ(
+      loaded.damage,
+      (Texts{"m: line 1: JSON that is not a message", "m: line 3: JSON that is not a message",
+             "m: line 4: JSON that is not a message", "m: line 5: JSON that is not a message"}));
+  EXPECT_EQ(loaded.excerpts, (Texts{"null", "5", "\"str\"", "true"})) << "one for each line";
+}
+
+// All are counted, but only so many are kept.
+TEST_F(MessageLogTest, ManyBadLinesAreReportedUpToALimit) {
+  std::string bytes;
+  for (std::size_t i = 0; i < kDamageMax + 10; ++i) {
+    bytes += "5\n";
+  }
+  const auto report = read_messages(*open(bytes + stored("one") + "\n"), {}, {},
+                                    [](const Message&) { return Flow::proceed; });
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->damaged, static_cast<std::int64_t>(kDamageMax) + 10);
+  EXPECT_EQ(report->damage.size(), kDamageMax);
 }
 
 TEST_F(MessageLogTest, DamageCostsOnlyItself) {

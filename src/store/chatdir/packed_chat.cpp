@@ -330,7 +330,7 @@ Result<ReadReport> read_packed(const SessionId& id, const Location& location,
       *messages, [&](std::string_view bytes) { return write_all(unpacked.get(), bytes, zip); }));
   REPRISE_ASSIGN(const auto log, MessageLog::open(std::move(unpacked), zip));
   const auto is_damage = [](const LogState&) { return true; };
-  return read_messages(*log, range, is_damage, cat(id.str(), "/", kZipFile, "/", kMessagesFile),
+  return read_messages(*log, range, {is_damage, cat(id.str(), "/", kZipFile, "/", kMessagesFile)},
                        sink);
 }
 

@@ -147,7 +147,7 @@ Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
   }
   MetadataFile metadata(chat.id());
   REPRISE_ASSIGN(const LogPoint end, point_at_end(to / kMessagesFile));
-  metadata.current = {*std::move(session), end};
+  metadata.current = {*std::move(session), end, {}};
   return write_metadata(to, metadata);
 }
 

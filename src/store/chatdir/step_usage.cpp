@@ -1,19 +1,22 @@
+#include "store/chatdir/step_usage.h"
+
 #include <fcntl.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <limits>
 
 #include "base/file.h"
 #include "base/json_view.h"
 #include "base/json_write.h"
+#include "base/text.h"
 #include "reprise/message.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/message_log.h"
-#include "store/chatdir/trailer.h"
 #include "store/paths.h"
 #include "store/usage_sum.h"
 
@@ -23,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kUsageBytesMax = std::int64_t{1} << 20;
+constexpr std::int64_t kAnswerBytesMax = std::int64_t{16} << 20;
 constexpr std::int64_t kChunksEndBytes = 64 << 10;
 
 void read_cost(std::string_view json, Usage& usage) {
@@ -66,6 +70,20 @@ Result<> read_cost_of_chunks(const fs::path& file, Usage& usage) {
   return {};
 }
 
+// Whether the step is that of another conversation, which was in this chat before: its answer is
+// not that of the message.
+Result<bool> is_of_another(const fs::path& step, const Message& answer) {
+  const auto bytes = read_file(step / "answer.md", kAnswerBytesMax);
+  if (!bytes) {
+    return is_fault(bytes.error()) ? Result<bool>(std::unexpected(bytes.error())) : false;
+  }
+  const std::string text = plain_text(answer);
+  const std::string_view ours = trimmed(text);
+  const std::string_view theirs = trimmed(*bytes);
+  return !ours.empty() && !theirs.empty() && ours.find(theirs) == std::string_view::npos &&
+         theirs.find(ours) == std::string_view::npos;
+}
+
 Result<> add_step(Usage& sum, const fs::path& step) {
   Usage usage;
   const auto json = read_file(step / "usage.json", kUsageBytesMax);
@@ -81,7 +99,60 @@ Result<> add_step(Usage& sum, const fs::path& step) {
   return {};
 }
 
+// Adds the usage of this answer, whose number is that of its step.
+Result<> add_answer(Usage& sum, const fs::path& chat, std::int64_t number, const Message& answer) {
+  for (const char* const steps : {"steps", "step"}) {
+    const fs::path step = chat / steps / step_folder_name({number});
+    REPRISE_ASSIGN(const bool is_other, is_of_another(step, answer));
+    if (!is_other) {
+      REPRISE_TRY(add_step(sum, step));
+    }
+  }
+  return {};
+}
+
+// Calls `visit` with the messages of [0, to) that can be read, in order.
+Result<> visit_lines(const MessageLog& log, Seq to,
+                     const std::function<Result<>(const MessageLog::LogEntry&, Line&)>& visit) {
+  FileWindow window(log.fd(), log.file());
+  for (const MessageLog::LogEntry& entry :
+       log.entries({}, to, std::numeric_limits<std::size_t>::max(), false)) {
+    REPRISE_ASSIGN(const std::string_view bytes,
+                   window.view(entry.offset, static_cast<std::size_t>(entry.length)));
+    if (auto line = read_line(bytes); line) {
+      REPRISE_TRY(visit(entry, *line));
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<> AnswerUsages::go_to(const MessageLog& log, const ReadRange& range) {
+  newest_first_ = range.newest_first;
+  answers_ = 0;
+  return visit_lines(log, newest_first_ ? range.to : range.from,
+                     [this](const MessageLog::LogEntry& /*entry*/, Line& line) -> Result<> {
+                       answers_ += line.message.role == role::kAssistant ? 1 : 0;
+                       return {};
+                     });
+}
+
+Result<> AnswerUsages::add_to(Line& line) {
+  if (line.message.role != role::kAssistant) {
+    return {};
+  }
+  const std::int64_t number = newest_first_ ? answers_-- : ++answers_;
+  if (line.is_ours) {
+    return {};
+  }
+  Usage usage;
+  REPRISE_TRY(add_answer(usage, chat_, number, line.message));
+  if (usage != Usage{}) {
+    line.message.usage = std::move(usage);
+  }
+  return {};
+}
 
 std::string step_usage_to_json(const Usage& usage) {
   return json::object_of("inputTokens", usage.input.value, "reasoningTokens", usage.reasoning.value,
@@ -120,30 +191,25 @@ Result<Usage> usage_of_steps(const fs::path& chat) {
 
 Result<Usage> usage_added_by_others(const MessageLog& log, std::int64_t from,
                                     const fs::path& chat) {
-  FileWindow window(log.fd(), log.file());
   std::int64_t answers = 0;
-  std::vector<Step> added;
-  for (const MessageLog::LogEntry& entry :
-       log.entries({}, log.state().head, std::numeric_limits<std::size_t>::max(), false)) {
-    REPRISE_ASSIGN(const std::string_view bytes,
-                   window.view(entry.offset, static_cast<std::size_t>(entry.length)));
-    const auto line = read_line(bytes);
-    const bool is_answer = line && line->message.role == role::kAssistant;
+  std::vector<std::pair<std::int64_t, Message>> added;
+  const auto visit = [&](const MessageLog::LogEntry& entry, Line& line) -> Result<> {
+    const bool is_answer = line.message.role == role::kAssistant;
     answers += is_answer ? 1 : 0;
     if (entry.offset < from) {
-      continue;
+      return {};
     }
-    if (find_trailer(bytes)) {
+    if (line.is_ours) {
       added.clear();
     } else if (is_answer) {
-      added.push_back({answers});
+      added.emplace_back(answers, std::move(line.message));
     }
-  }
+    return {};
+  };
+  REPRISE_TRY(visit_lines(log, log.state().head, visit));
   Usage sum;
-  for (const Step step : added) {
-    for (const char* const steps : {"steps", "step"}) {
-      REPRISE_TRY(add_step(sum, chat / steps / step_folder_name(step)));
-    }
+  for (const auto& [number, answer] : added) {
+    REPRISE_TRY(add_answer(sum, chat, number, answer));
   }
   return sum;
 }
