@@ -145,6 +145,7 @@ struct SessionPatch {
   std::optional<SessionState> state = std::nullopt;
   std::optional<bool> pinned = std::nullopt;
   std::optional<std::optional<Time>> closed_at = std::nullopt;
+  std::optional<Time> updated_at = std::nullopt;  // until the next append
   std::optional<std::vector<ResponseLink>> response_chain = std::nullopt;
   std::optional<std::vector<std::string>> prompt_history = std::nullopt;
   std::optional<Extra> extra = std::nullopt;

@@ -12,6 +12,7 @@
 #include "base/transient.h"
 #include "engine/blobs.h"
 #include "engine/content.h"
+#include "engine/copied_id.h"
 #include "engine/copy_reduce.h"
 #include "engine/history.h"
 #include "engine/lease.h"
@@ -65,15 +66,19 @@ class Copy {
        std::int64_t embedded_bytes_max)
       : source_(source),
         target_(target),
-        id_(std::move(id)),
+        source_id_(std::move(id)),
+        id_(source_id_),
         capabilities_(target.capabilities()),
         options_(options),
         embedded_bytes_left_(embedded_bytes_max) {}
 
   Result<CopiedSession> run() {
-    REPRISE_ASSIGN(SessionSnapshot snapshot, await_snapshot(source_, id_, options_.stop));
+    REPRISE_ASSIGN(SessionSnapshot snapshot, await_snapshot(source_, source_id_, options_.stop));
     REPRISE_TRY(add_interrupted_answer(snapshot));
-    const Session& session = snapshot.session;
+    REPRISE_ASSIGN(const Session session,
+                   with_copied_ids(source_, target_, std::move(snapshot.session)));
+    id_ = session.info.id;
+    copied_.id = id_;
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
     Session reduced = reduce(session, capabilities_, losses_);
     now_ = std::min(now_, session.info.arrived_at.value_or(now_));
@@ -101,7 +106,8 @@ class Copy {
     const bool is_archived = present && present->info.state == SessionState::archived;
     if (copied_.outcome != CopyOutcome::conflict && !is_archived) {
       REPRISE_TRY(copy_extras(reduced));
-      REPRISE_ASSIGN(const Session existing, get(target_, id_));
+      REPRISE_ASSIGN(Session existing, get(target_, id_));
+      REPRISE_TRY(copy_activity(reduced, existing));
       engine::compare(session, existing, {capabilities_, is_ahead_}, losses_);
       REPRISE_TRY(archive(session.info));
     }
@@ -155,7 +161,7 @@ class Copy {
       messages.push_back(std::move(message));
       return is_enough ? Flow::stop : Flow::proceed;
     };
-    REPRISE_ASSIGN(const ReadReport report, source_.read(id_, {.from = at, .to = to}, sink));
+    REPRISE_ASSIGN(const ReadReport report, source_.read(source_id_, {.from = at, .to = to}, sink));
     REPRISE_TRY(embedded);
     for (const Damage& part : report.damage) {
       damage_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
@@ -369,7 +375,7 @@ class Copy {
   Result<Usage> usage_from(Seq from) {
     Usage sum;
     store::CountedRequests counted;
-    REPRISE_TRY(source_.read(id_, {.from = from}, [&](const Message& message) {
+    REPRISE_TRY(source_.read(source_id_, {.from = from}, [&](const Message& message) {
       store::count_usage(sum, counted, message);
       return Flow::proceed;
     }));
@@ -446,10 +452,22 @@ class Copy {
   }
 
   Result<> copy_extras(const Session& session) {
-    REPRISE_TRY(engine::copy_todos(source_, target_, id_, losses_));
-    REPRISE_TRY(engine::copy_artefacts(source_, target_, id_, losses_));
-    REPRISE_TRY(engine::copy_replaced(source_, target_, id_, losses_, damage_));
+    const engine::CopiedIds ids{source_id_, id_};
+    REPRISE_TRY(engine::copy_todos(source_, target_, ids, losses_));
+    REPRISE_TRY(engine::copy_artefacts(source_, target_, ids, losses_));
+    REPRISE_TRY(engine::copy_replaced(source_, target_, ids, {losses_, damage_}));
     return response_chain(session);
+  }
+
+  // An append makes the time of its last message that of the last activity.
+  Result<> copy_activity(const Session& session, Session& existing) {
+    const Time updated_at = session.info.updated_at;
+    if (is_ahead_ || copied_.messages == 0 || existing.info.updated_at == updated_at) {
+      return {};
+    }
+    REPRISE_TRY(target_.update(id_, {.updated_at = updated_at}));
+    REPRISE_ASSIGN(existing, get(target_, id_));
+    return {};
   }
 
   // The last step, since an archived session is read-only.
@@ -485,7 +503,8 @@ class Copy {
 
   Source& source_;
   Store& target_;
-  SessionId id_;
+  SessionId source_id_;
+  SessionId id_;                      // in the target
   const Capabilities& capabilities_;  // of the target
   const CopyOptions& options_;
   Time now_ = system_clock().now();  // or when the session arrived in the source

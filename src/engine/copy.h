@@ -28,6 +28,7 @@ enum class CopyOutcome : std::uint8_t {
 std::string_view to_string(CopyOutcome outcome);
 
 struct CopiedSession {
+  std::optional<SessionId> id = {};  // in the target; see copied_id.h
   CopyOutcome outcome = CopyOutcome::unchanged;
   std::int64_t messages = 0;         // appended by this copy
   std::string detail;                // of a conflict: the first difference

@@ -38,8 +38,7 @@ void clear_lost(std::string& text, std::string_view description, Losses& losses)
   }
 }
 
-Result<std::string> read_lines(Source& source, const SessionId& id, Losses& losses,
-                               Losses& damage) {
+Result<std::string> read_lines(Source& source, const SessionId& id, const CopyNotes& notes) {
   std::string out;
   if (ArtefactReader* const artefacts = source.capabilities().artefact_reader;
       artefacts != nullptr) {
@@ -52,7 +51,7 @@ Result<std::string> read_lines(Source& source, const SessionId& id, Losses& loss
   const auto sink = [&](Message&& message) {
     // Blobs referenced only by an artefact would be purged after a day.
     const auto bytes =
-        put_blobs_inline(message, blobs, std::numeric_limits<std::int64_t>::max(), losses);
+        put_blobs_inline(message, blobs, std::numeric_limits<std::int64_t>::max(), notes.losses);
     if (!bytes) {
       embedded = std::unexpected(bytes.error());
       return Flow::stop;
@@ -64,25 +63,15 @@ Result<std::string> read_lines(Source& source, const SessionId& id, Losses& loss
                  source.capabilities().replaced_reader->read_replaced(id, sink));
   REPRISE_TRY(embedded);
   for (const Damage& part : report.damage) {
-    damage.insert(cat("a damaged part: ", part.where, ": ", part.reason));
+    notes.damage.insert(cat("a damaged part: ", part.where, ": ", part.reason));
   }
   return out;
 }
 
-// The only ids that the program of a store with such ids accepts.
-bool is_version_4(const SessionId& id) {
-  constexpr std::size_t kUuidBytes = 36;
-  constexpr std::size_t kVersionAt = 14;
-  constexpr std::size_t kVariantAt = 19;
-  const std::string& text = id.str();
-  return text.size() == kUuidBytes && text[kVersionAt] == '4' &&
-         std::string_view("89ab").contains(text[kVariantAt]);
-}
-
-Result<> copy_artefact(ArtefactReader& from, Artefacts& to, const SessionId& id,
+Result<> copy_artefact(ArtefactReader& from, Artefacts& to, const CopiedIds& ids,
                        const Artefacts::Entry& entry, Losses& losses) {
   const std::string name = cat("artefact ", entry.name, " of step ", entry.step.value);
-  REPRISE_ASSIGN(auto bytes, from.find_artefact(id, entry.step, entry.name));
+  REPRISE_ASSIGN(auto bytes, from.find_artefact(ids.source, entry.step, entry.name));
   if (!bytes) {
     return {};  // removed concurrently
   }
@@ -93,14 +82,14 @@ Result<> copy_artefact(ArtefactReader& from, Artefacts& to, const SessionId& id,
     }
     bytes = std::move(redacted);
   }
-  auto done = to.find_artefact(id, entry.step, entry.name);
+  auto done = to.find_artefact(ids.target, entry.step, entry.name);
   if (done && *done) {
     if (*done != bytes) {
       losses.insert(cat(name, ": the target has another"));
     }
     return {};
   }
-  auto saved = done ? to.save_artefact(id, entry.step, entry.name, *bytes)
+  auto saved = done ? to.save_artefact(ids.target, entry.step, entry.name, *bytes)
                     : Result<>(std::unexpected(std::move(done).error()));
   if (!saved && saved.error().code == Code::invalid_argument) {
     losses.insert(cat(name, ": ", saved.error().message));
@@ -219,9 +208,10 @@ Result<std::int64_t> put_blobs_inline(Message& message, BlobReader* blobs, std::
   return bytes_used;
 }
 
-Result<> copy_replaced(Source& source, Store& target, const SessionId& id, Losses& losses,
-                       Losses& damage) {
-  REPRISE_ASSIGN(const std::int64_t count, count_replaced(source, id));
+Result<> copy_replaced(Source& source, Store& target, const CopiedIds& ids,
+                       const CopyNotes& notes) {
+  Losses& losses = notes.losses;
+  REPRISE_ASSIGN(const std::int64_t count, count_replaced(source, ids.source));
   if (count == 0) {
     return {};
   }
@@ -230,8 +220,8 @@ Result<> copy_replaced(Source& source, Store& target, const SessionId& id, Losse
     losses.insert(cat("replaced messages: ", count));
     return {};
   }
-  REPRISE_ASSIGN(const std::string lines, read_lines(source, id, losses, damage));
-  REPRISE_ASSIGN(const auto stored, artefacts->find_artefact(id, {0}, kReplacedArtefact));
+  REPRISE_ASSIGN(const std::string lines, read_lines(source, ids.source, notes));
+  REPRISE_ASSIGN(const auto stored, artefacts->find_artefact(ids.target, {0}, kReplacedArtefact));
   if (stored == lines) {
     return {};
   }
@@ -239,7 +229,7 @@ Result<> copy_replaced(Source& source, Store& target, const SessionId& id, Losse
     losses.insert(cat("replaced messages: ", count, ": the target has others"));
     return {};
   }
-  const auto saved = artefacts->save_artefact(id, {0}, kReplacedArtefact, lines);
+  const auto saved = artefacts->save_artefact(ids.target, {0}, kReplacedArtefact, lines);
   if (!saved && saved.error().code != Code::invalid_argument) {
     return std::unexpected(saved.error());
   }
@@ -274,17 +264,15 @@ void compare(const Session& source, const Session& existing, const CopyTarget& t
   record_loss(target.is_ahead || source.usage == existing.usage, "the total usage");
   record_loss(source.prompt_history == existing.prompt_history, "the prompt history");
   record_loss(source.extra == existing.extra, "fields of other programs");
-  record_loss(target.capabilities.new_ids != UuidVersion::v4 || is_version_4(existing.info.id),
-              "resuming in the original program, which needs an id of version 4");
 }
 
-Result<> copy_todos(Source& source, Store& target, const SessionId& id, Losses& losses) {
+Result<> copy_todos(Source& source, Store& target, const CopiedIds& ids, Losses& losses) {
   TodoReader* const from = source.capabilities().todo_reader;
   Todos* const to = target.capabilities().todos;
   if (from == nullptr) {
     return {};
   }
-  REPRISE_ASSIGN(std::vector<Todo> source_todos, from->todos(id));
+  REPRISE_ASSIGN(std::vector<Todo> source_todos, from->todos(ids.source));
   if (source_todos.empty()) {
     return {};
   }
@@ -292,7 +280,7 @@ Result<> copy_todos(Source& source, Store& target, const SessionId& id, Losses& 
     losses.emplace("the todos");
     return {};
   }
-  REPRISE_TRY(to->edit_todos(id, [&](std::vector<Todo>& existing) -> Result<> {
+  REPRISE_TRY(to->edit_todos(ids.target, [&](std::vector<Todo>& existing) -> Result<> {
     if (existing.empty()) {
       existing = std::move(source_todos);
     } else if (existing != source_todos) {
@@ -303,16 +291,16 @@ Result<> copy_todos(Source& source, Store& target, const SessionId& id, Losses& 
   return {};
 }
 
-Result<> copy_artefacts(Source& source, Store& target, const SessionId& id, Losses& losses) {
+Result<> copy_artefacts(Source& source, Store& target, const CopiedIds& ids, Losses& losses) {
   ArtefactReader* const from = source.capabilities().artefact_reader;
   Artefacts* const to = target.capabilities().artefacts;
   if (from == nullptr) {
     return {};
   }
-  REPRISE_ASSIGN(const std::vector<std::string> unlisted, from->list_unlisted(id));
+  REPRISE_ASSIGN(const std::vector<std::string> unlisted, from->list_unlisted(ids.source));
   losses.insert(unlisted.begin(), unlisted.end());
-  REPRISE_ASSIGN(const std::vector<Artefacts::Entry> entries, from->list_artefacts(id));
-  REPRISE_ASSIGN(const std::int64_t replaced, count_replaced(source, id));
+  REPRISE_ASSIGN(const std::vector<Artefacts::Entry> entries, from->list_artefacts(ids.source));
+  REPRISE_ASSIGN(const std::int64_t replaced, count_replaced(source, ids.source));
   for (const Artefacts::Entry& entry : entries) {
     if (replaced > 0 && entry.step == Step{0} && entry.name == kReplacedArtefact) {
       continue;  // included in the replaced messages
@@ -321,7 +309,7 @@ Result<> copy_artefacts(Source& source, Store& target, const SessionId& id, Loss
       losses.emplace("the artefacts");
       return {};
     }
-    REPRISE_TRY(copy_artefact(*from, *to, id, entry, losses));
+    REPRISE_TRY(copy_artefact(*from, *to, ids, entry, losses));
   }
   return {};
 }

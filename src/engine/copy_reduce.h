@@ -32,12 +32,19 @@ struct CopyTarget {
 void compare(const Session& source, const Session& existing, const CopyTarget& target,
              Losses& losses);
 
-Result<> copy_todos(Source& source, Store& target, const SessionId& id, Losses& losses);
-Result<> copy_artefacts(Source& source, Store& target, const SessionId& id, Losses& losses);
+struct CopiedIds {
+  const SessionId& source;
+  const SessionId& target;
+};
+Result<> copy_todos(Source& source, Store& target, const CopiedIds& ids, Losses& losses);
+Result<> copy_artefacts(Source& source, Store& target, const CopiedIds& ids, Losses& losses);
 
 // Copies replaced messages, after those in the source's artefact. A repeated call appends new ones.
 // Messages that cannot be copied are losses; unreadable ones are damage.
-Result<> copy_replaced(Source& source, Store& target, const SessionId& id, Losses& losses,
-                       Losses& damage);
+struct CopyNotes {
+  Losses& losses;
+  Losses& damage;
+};
+Result<> copy_replaced(Source& source, Store& target, const CopiedIds& ids, const CopyNotes& notes);
 
 }  // namespace reprise::engine

@@ -493,7 +493,7 @@ Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId&
   REPRISE_ASSIGN(CopiedSession copied, copy_session(source, target, id, {.stop = stop}));
   return ImportedSession{.outcome = copied.outcome,
                          .messages = copied.messages,
-                         .id = id,
+                         .id = copied.id.value_or(id),
                          .damage = std::move(copied.damage),
                          .detail = std::move(copied.detail),
                          .was_read = true};

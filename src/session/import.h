@@ -20,6 +20,7 @@
 #include <span>
 #include <stop_token>
 
+#include "engine/copied_id.h"  // IWYU pragma: export
 #include "engine/copy.h"
 #include "engine/origin.h"  // IWYU pragma: export
 #include "reprise/environment.h"
@@ -32,8 +33,6 @@ namespace reprise {
 // accepts no others, else of version 8.
 Result<SessionId> imported_id(std::string_view tool, std::string_view id,
                               UuidVersion new_ids = UuidVersion::v7);
-// Whether it has the form of such an id, which others are unlikely to have.
-bool is_imported_id(const SessionId& id);
 
 // The parts of this session's files that its source lists as separate sessions: abandoned branches
 // and sub-agents, archived ones included.

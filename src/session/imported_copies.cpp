@@ -6,6 +6,7 @@
 #include "base/encode.h"
 #include "base/text.h"
 #include "engine/content.h"
+#include "engine/copied_id.h"
 #include "engine/copy_reduce.h"
 #include "engine/origin.h"
 #include "reprise/capabilities.h"
@@ -208,43 +209,17 @@ Result<std::vector<std::uint64_t>> hash_texts(Source& source, const SessionId& i
 }  // namespace reprise::imports
 
 namespace reprise {
-namespace {
-
-constexpr std::size_t kUuidBytes = 36;
-constexpr std::size_t kVersionAt = 14;
-constexpr std::size_t kNodeAt = 24;  // of the last group
-
-// The last group of an imported session's id of version 4, by which it is recognised.
-std::string node_of(std::string_view uuid) {
-  std::string node;
-  for (std::uint64_t hash = fnv1a(cat("reprise import ", uuid.substr(0, kNodeAt)));
-       node.size() < kUuidBytes - kNodeAt; hash >>= 4U) {
-    node += "0123456789abcdef"[hash & 0xFU];
-  }
-  return node;
-}
-
-}  // namespace
 
 Result<SessionId> imported_id(std::string_view tool, std::string_view id, UuidVersion new_ids) {
   REPRISE_ASSIGN(const BlobHash hash, sha256(cat("reprise import ", tool, ":", id)));
   std::string uuid = hash.str().substr(0, 32);
-  uuid[12] = new_ids == UuidVersion::v4 ? '4' : '8';
+  uuid[12] = '8';
   uuid[16] = "89ab"[static_cast<unsigned char>(uuid[16]) % 4];
   for (const std::size_t at : {20U, 16U, 12U, 8U}) {
     uuid.insert(at, "-");
   }
-  if (new_ids == UuidVersion::v4) {
-    uuid.replace(kNodeAt, std::string::npos, node_of(uuid));
-  }
-  return SessionId::parse(uuid);
-}
-
-bool is_imported_id(const SessionId& id) {
-  const std::string& text = id.str();
-  return text.size() == kUuidBytes &&
-         (text[kVersionAt] == '8' ||
-          (text[kVersionAt] == '4' && text.substr(kNodeAt) == node_of(text)));
+  REPRISE_ASSIGN(SessionId imported, SessionId::parse(uuid));
+  return new_ids == UuidVersion::v4 ? version_4_id(imported) : imported;
 }
 
 Result<> ImportedMessages::list(SessionQuery query) {

@@ -6,6 +6,7 @@
 #include "base/encode.h"
 #include "base/text.h"
 #include "model/fields.h"
+#include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "reprise/store.h"
 
@@ -123,6 +124,10 @@ Result<> apply_patch(Session& session, const SessionPatch& patch) {
   }
   replace(session.info, model::kInfoFields, patch);
   replace(session, model::kSessionFields, patch);
+  if (patch.updated_at) {
+    session.info.updated_at = *patch.updated_at;
+    session.info.arrived_at = known_arrival(session.info);
+  }
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "base/testing/temporary_folder.h"
 #include "base/text.h"
 #include "contract/store_contract.h"
+#include "engine/copied_id.h"
 #include "engine/copy_reduce.h"
 #include "reprise/open_store.h"
 #include "support/build.h"
@@ -111,11 +112,12 @@ TEST_P(CopyPairs, BringReplacedMessagesAlongOrReportThem) {
 
 TEST_P(CopyPairs, LoseNothingSilently) {
   fill();
-  const Session here = must(get(*source_, id_));
+  const Session here = must(with_copied_ids(*source_, *target_, must(get(*source_, id_))));
   const std::vector<Message> originals = must(read_all(*source_, id_));
   const CopiedSession copied = must(copy_session(*source_, *target_, id_));
   const auto& losses = copied.losses;
-  const Session there = must(get(*target_, id_));
+  EXPECT_EQ(copied.id, here.info.id);
+  const Session there = must(get(*target_, here.info.id));
   const auto same = [&](const auto& a, const auto& b, std::string_view field,
                         const std::vector<std::string_view>& names) {
     expect_same(a, b, field, losses, names);
@@ -139,7 +141,7 @@ TEST_P(CopyPairs, LoseNothingSilently) {
   same(there.prompt_history, here.prompt_history, "prompt_history", {"the prompt history"});
   same(there.extra, here.extra, "extra", {"fields of other programs"});
   same(there.response_chain, here.response_chain, "response_chain", {"the response ids"});
-  const std::vector<Message> copies = must(read_all(*target_, id_));
+  const std::vector<Message> copies = must(read_all(*target_, here.info.id));
   if (!target_->capabilities().messages) {
     same(copies.size(), originals.size(), "messages", {"the text of messages"});
     return;

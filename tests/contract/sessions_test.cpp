@@ -152,6 +152,8 @@ TEST_P(StoreContract, UpdateReplacesDataBesideTheMessages) {
   check({.state = SessionState::closed}, "state");
   expected.info.closed_at = at(9, 7);
   check({.closed_at = expected.info.closed_at}, "closed_at");
+  expected.info.updated_at = at(11, 7);
+  check({.updated_at = expected.info.updated_at}, "updated_at");
   expected.info.state = SessionState::active;
   expected.info.closed_at.reset();
   check({.state = SessionState::active, .closed_at = std::optional<Time>()}, "open again");

@@ -147,6 +147,9 @@ class CopyCommand final : public Command {
     messages_ += copied->messages;
     is_damaged_ = is_damaged_ || !copied->damage.empty();
     object.field("result", to_string(copied->outcome)).field("messages", copied->messages);
+    if (copied->id && *copied->id != info.id) {
+      object.field("copy_id", copied->id->str());
+    }
     if (!copied->detail.empty()) {
       object.field("detail", copied->detail);
       const bool is_fork = copied->outcome == CopyOutcome::forked;

@@ -200,6 +200,14 @@ Result<> update_session(Connection& connection, const Key& key, const SessionPat
       set_value(queries, key, field.name, bytes);
     }
   });
+  if (patch.updated_at) {
+    SessionInfo times = info;
+    exchange_activity(times);
+    const auto& ahead = times.arrived_at;
+    queries.push_back(
+        {kSetActivity, values_of(key, microseconds_of(times.updated_at),
+                                 ahead ? std::optional(microseconds_of(*ahead)) : std::nullopt)});
+  }
   queries.push_back({kCommit});
   return connection.execute(queries);
 }

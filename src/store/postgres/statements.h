@@ -184,6 +184,10 @@ inline constexpr std::string_view kSetAhead =
     "UPDATE reprise_heads SET ahead_us = $4::int8 WHERE tenant = $1::text"
     " AND session_id = $2::text AND EXISTS (SELECT 1 FROM reprise_once AS o"
     " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = $3::bytea)";
+// 3 the time of the last activity, 4 that of the last message, if it is later.
+inline constexpr std::string_view kSetActivity =
+    "UPDATE reprise_heads SET updated_us = $3::int8, updated_slot = " REPRISE_SLOT("$3::int8") ","
+    " ahead_us = $4::int8 WHERE tenant = $1::text AND session_id = $2::text";
 // 4 the ended answer.
 inline constexpr std::string_view kDeleteDeltas =
     "DELETE FROM reprise_deltas WHERE tenant = $1::text AND session_id = $2::text"

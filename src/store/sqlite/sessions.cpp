@@ -116,6 +116,18 @@ Result<> renumber(Connection& connection, const SessionId& id) {
       "UPDATE sessions SET rowid = (SELECT max(rowid) + 1 FROM sessions) WHERE id = ?", id.str());
 }
 
+Result<> set_activity(Connection& connection, const SessionInfo& info) {
+  SessionInfo in_row = info;
+  exchange_activity(in_row);
+  const std::string text = seconds_text({info.updated_at, info.created_at});
+  const std::optional<std::int64_t> ahead =
+      in_row.arrived_at ? std::optional(microseconds_of(*in_row.arrived_at)) : std::nullopt;
+  return connection.run(
+      "UPDATE sessions SET updated_us = ?, updated_slot = ?, ahead_us = ?, updated_at = ?"
+      " WHERE id = ?",
+      microseconds_of(in_row.updated_at), slot_of(in_row.updated_at), ahead, text, info.id.str());
+}
+
 Result<> set_state(Connection& connection, const SessionId& id, SessionState state) {
   return connection.run("UPDATE sessions SET state = ? WHERE id = ?", to_string(state), id.str());
 }
@@ -214,6 +226,9 @@ Result<> update_session(Connection& connection, const SessionId& id, const Sessi
   REPRISE_TRY(update.run());
   if (session.info.working_dir != folder) {
     REPRISE_TRY(renumber(connection, id));
+  }
+  if (patch.updated_at) {
+    REPRISE_TRY(set_activity(connection, session.info));
   }
   if (patch.prompt_history) {
     return store_prompts(connection, id, session.prompt_history);
