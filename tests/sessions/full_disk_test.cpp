@@ -52,7 +52,7 @@ TEST(SessionsOnAFullDisk, FailAndCanBeReadDeletedAndKept) {
   EXPECT_TRUE(fails(store->update(closed, {.state = SessionState::active}), Code::io));
   EXPECT_EQ(must(read_file(folder.path() / "sessions" / "closed.json")), before)
       << "a failed resume leaves the file as it was";
-  EXPECT_EQ(places_of(folder.path()).size(), 2U);
+  EXPECT_EQ(places_of(folder.path()).size(), 3U) << "with what the original may drop";
   const auto reader = open_at(folder.path(), {.access = Access::read});
   EXPECT_EQ(must(reader->list({})).sessions.size(), 2U);
   EXPECT_EQ(must(read_all(*reader, id)).size(), 1U);

@@ -73,13 +73,16 @@ TEST(ReadSession, ReadsEveryMember) {
   EXPECT_EQ(session.config.text(), R"({"max_tokens":4096,"stream":"true","temperature":0.7})");
   EXPECT_EQ(session.usage, (Usage{.input = {12}, .output = {3}, .cost = Money{105'000}}));
   EXPECT_EQ(session.prompt_history, Texts{"Hello"});
-  EXPECT_EQ(session.extra, (Extra{{"language", raw("\"python\"")}}));
+  EXPECT_EQ(session.extra,
+            (Extra{{"language", raw("\"python\"")},
+                   {"spelling", raw(R"({"updated_at":"2025-12-16T15:00:01.5Z"})")}}));
   EXPECT_EQ(file.stored.todos,
             (std::vector<Todo>{{"Run tests", TodoStatus::in_progress, "Running tests", {}}}));
   const Message& answer = *file.stored.log->at(1);
   EXPECT_EQ(answer.role, "assistant");
   EXPECT_EQ(answer.usage, session.usage);
-  EXPECT_EQ(answer.extra, (Extra{{"id", raw("\"msg-002\"")}}));
+  EXPECT_EQ(answer.extra,
+            (Extra{{"id", raw("\"msg-002\"")}, {"timestamp", raw("\"2025-12-16T15:00:01.5Z\"")}}));
   EXPECT_EQ(plain_text(*file.stored.log->at(0)), "Hello \xC3\xA9\xE2\x80\xA8 \x01\n\"q\" /");
 }
 

@@ -81,18 +81,18 @@ TEST_F(SessionsStore, ASessionIsInTheFolderOfItsState) {
   must(store_->append(id, messages(2), {}));
   EXPECT_EQ(files(), Names{"active/s.json"});
   must(store_->update(id, {.state = SessionState::closed, .closed_at = at(9)}));
-  EXPECT_EQ(files(), Names{"s.json"});
+  EXPECT_EQ(files(), (Names{".reprise/s.json", "s.json"}));
   EXPECT_NE(must(read_file(closed("s"))).find(format_time(at(9))), std::string::npos);
   must(store_->capabilities().trash->trash(id, at(10)));
-  EXPECT_EQ(files(), Names{"trash/s.json"});
+  EXPECT_EQ(files(), (Names{".reprise/s.json", "trash/s.json"}));
   must(store_->capabilities().trash->restore(id));
-  EXPECT_EQ(files(), Names{"s.json"});
+  EXPECT_EQ(files(), (Names{".reprise/s.json", "s.json"}));
   must(store_->update(id, {.state = SessionState::active, .closed_at = std::optional<Time>()}));
-  EXPECT_EQ(files(), Names{"active/s.json"});
+  EXPECT_EQ(files(), (Names{".reprise/s.json", "active/s.json"}));
   must(store_->capabilities().trash->trash(id, at(11)));
-  EXPECT_EQ(files(), Names{"trash/active/s.json"});
+  EXPECT_EQ(files(), (Names{".reprise/s.json", "trash/active/s.json"}));
   must(store_->capabilities().trash->restore(id));
-  EXPECT_EQ(files(), Names{"active/s.json"});
+  EXPECT_EQ(files(), (Names{".reprise/s.json", "active/s.json"}));
   must(store_->capabilities().trash->purge(id));
   EXPECT_EQ(files(), Names{});
 }
@@ -343,7 +343,7 @@ class Listing : public SessionsStore {
  protected:
   SessionInfo from_ends(const fs::path& file) {
     const store::sessions::Location location = must(store::sessions::Layout(root()).location(file));
-    return must(read_info(file, location));
+    return must(read_info(file, location, {}));
   }
   void expect_same(const SessionId& id, const fs::path& file) {
     const SessionInfo whole = must(get(*store_, id)).info;

@@ -163,6 +163,18 @@ class DocumentFormat {
   // be missing in `found`. Returns both merged.
   virtual Document merge(const Document& /*written*/, Document found) const { return found; }
 
+  // What the format keeps beside its files: written before a file is replaced, removed before it is
+  // removed, copied by backups and repairs. Called under the lock; sweep() by each process once.
+  virtual Result<> before_write(const std::filesystem::path& /*file*/,
+                                std::string_view /*bytes*/) const {
+    return {};
+  }
+  virtual Result<> before_remove(const SessionId& /*id*/) const { return {}; }
+  virtual Result<std::vector<std::filesystem::path>> files_beside() const {
+    return std::vector<std::filesystem::path>();
+  }
+  virtual void sweep() const {}
+
   virtual bool has_signatures() const { return false; }
   // The current file's signature. If it is failed, the store refuses to change the file.
   virtual Result<Signature> signature(const std::filesystem::path& /*file*/) const {

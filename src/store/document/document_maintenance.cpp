@@ -221,11 +221,16 @@ Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& targe
 Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
   VerifyReport report;
   REPRISE_ASSIGN(const std::vector<fs::path> files, format_.files());
+  REPRISE_ASSIGN(const std::vector<fs::path> files_beside, format_.files_beside());
   const auto fill = [&](const fs::path& staging, const fs::path& resolved) -> Result<> {
     std::int64_t done = 0;
     for (const fs::path& file : files) {
       report_progress("repairing", done++, files.size());
       REPRISE_TRY(repair(file, inside(staging, file), report));
+    }
+    for (const fs::path& file : files_beside) {
+      REPRISE_ASSIGN(const auto bytes, if_exists(read_file(file)));
+      REPRISE_TRY(bytes ? write_file(inside(staging, file), *bytes) : Result<>());
     }
     report_progress("repairing", done, files.size());
     verify_pending_turn(report);
@@ -244,6 +249,8 @@ Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
 Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
   State state;
   REPRISE_ASSIGN(std::vector<fs::path> files, format_.files());
+  REPRISE_ASSIGN(const std::vector<fs::path> files_beside, format_.files_beside());
+  files.insert(files.end(), files_beside.begin(), files_beside.end());
   if (const fs::path pending = format_.pending_file(); !pending.empty()) {
     REPRISE_ASSIGN(const bool has_pending, file_exists(pending));
     if (has_pending) {

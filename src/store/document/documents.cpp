@@ -331,6 +331,7 @@ void Documents::sweep() const {
   for (const fs::path& folder : folders()) {
     sweep_temporary_files(folder, [&](std::string_view name) { return is_ours(folder, name); });
   }
+  format_.sweep();
 }
 
 std::vector<fs::path> Documents::folders() const {
@@ -371,6 +372,7 @@ Result<> Documents::remove(const SessionId& id) {
   return retry([&]() -> Result<bool> {
     REPRISE_ASSIGN(const Found found, get(id));
     REPRISE_TRY(remove_partial_of(id));
+    REPRISE_TRY(format_.before_remove(id));
     if (found.is_unsaved) {
       forget_unsaved(id);
       return true;

@@ -89,6 +89,7 @@ Result<bool> Documents::write(const Target& target, Document document) {
   };
   REPRISE_ASSIGN(const std::string bytes, encoded(file, document));
   REPRISE_TRY(quarantine_bytes(file, document));
+  REPRISE_TRY(format_.before_write(file, bytes));
   if (auto replaced = replace_file(file, bytes, check); !replaced) {
     return is_target ? Result<bool>(std::unexpected(std::move(replaced).error())) : false;
   }
@@ -185,6 +186,7 @@ Result<bool> Documents::move_session_file(const Found& from, const fs::path& to,
   const bool becomes_active = after != SessionState::trashed &&
                               (after == SessionState::active || before == SessionState::trashed);
   REPRISE_ASSIGN(const std::string bytes, encoded(to, document));
+  REPRISE_TRY(format_.before_write(to, bytes));
   REPRISE_ASSIGN(PreparedFile content, PreparedFile::write(from.file, bytes));
   REPRISE_ASSIGN(const FileIdentity written, identify(content.name()));
   REPRISE_ASSIGN(const auto now, if_exists(identify(from.file)));

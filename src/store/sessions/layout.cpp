@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".json";
+constexpr std::string_view kOurs = ".reprise";
 struct Kind {
   SessionState state;
   SessionState before;  // of a trashed session
@@ -63,9 +64,33 @@ fs::path Layout::path_of(const Location& location) const {
   return root_ / cat(location.id.str(), kSuffix);
 }
 
+fs::path Layout::ours(const SessionId& id) const {
+  return root_ / kOurs / cat(id.str(), kSuffix);
+}
+
+Result<std::vector<fs::path>> Layout::all_ours() const {
+  std::vector<fs::path> found;
+  REPRISE_ASSIGN(const std::vector<std::string> names, names_in(root_ / kOurs));
+  for (const std::string& name : names) {
+    if (name.ends_with(kSuffix)) {
+      found.push_back(root_ / kOurs / name);
+    }
+  }
+  return found;
+}
+
+Result<std::vector<fs::path>> Layout::ours_without_session() const {
+  REPRISE_ASSIGN(std::vector<fs::path> found, all_ours());
+  std::erase_if(found, [this](const fs::path& file) {
+    const auto id = SessionId::parse(file.stem().native());
+    const auto session = id ? find(*id) : Result<std::optional<fs::path>>();
+    return !session || *session;
+  });
+  return found;
+}
+
 std::vector<fs::path> Layout::folders() const {
-  std::vector<fs::path> folders;
-  folders.reserve(std::size(kKinds));
+  std::vector<fs::path> folders = {root_ / kOurs};
   for (const Kind& kind : kKinds) {
     folders.push_back(folder_in(root_, kind));
   }
@@ -138,7 +163,7 @@ Result<bool> is_sessions_folder(const fs::path& path) {
   // Conversations that other programs store as JSON have neither a working directory nor a creation
   // time.
   return std::ranges::any_of(found | std::views::take(kCheckedMax), [](const LocatedFile& located) {
-    const auto info = read_info(located.file, located.location);
+    const auto info = read_info(located.file, located.location, {});
     return info && (!info->working_dir.empty() || is_known(info->created_at));
   });
 }

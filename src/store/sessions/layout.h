@@ -34,7 +34,14 @@ class Layout {
 
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path path_of(const Location& location) const;
+  // Where our version of a closed session is, for when the original rewrites the file: in a folder
+  // that it does not look into.
+  std::filesystem::path ours(const SessionId& id) const;
   std::vector<std::filesystem::path> folders() const;
+  // Our versions, and those among them whose session is in no folder. The original program removes
+  // the file of a session that it has open, so these may still be needed.
+  Result<std::vector<std::filesystem::path>> all_ours() const;
+  Result<std::vector<std::filesystem::path>> ours_without_session() const;
   // The first place that has the session, in case a manual copy put it into several.
   Result<std::optional<std::filesystem::path>> find(const SessionId& id) const;
   // The id and state in the path of a session file; invalid_argument if the name is not an id.

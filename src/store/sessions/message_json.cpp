@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "reprise/message.h"
 #include "store/document/sidecar.h"
+#include "store/sessions/content.h"
 #include "store/sessions/parts_json.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/spelling.h"
@@ -15,14 +16,6 @@ namespace reprise::store::sessions {
 namespace {
 
 constexpr int kMessageMemberDepth = 3;  // the members of a message: root, conversation, message
-
-// The blocks for a text in the format's own members.
-std::vector<Block> blocks_of(std::string text) {
-  if (text.empty()) {
-    return {};
-  }
-  return {TextBlock{std::move(text), {}}};
-}
 
 // Reads the members of one entry.
 class EntryReader {
@@ -70,8 +63,9 @@ class EntryReader {
       return false;
     }
     if (name == "timestamp" && raw.starts_with('"')) {
-      entry_.at = parse_time(raw.substr(1, raw.size() - 2));
-      if (entry_.at) {
+      const std::string_view text = raw.substr(1, raw.size() - 2);
+      entry_.at = parse_time(text);
+      if (entry_.at && format_time(*entry_.at) == text) {
         return true;
       }
     }
@@ -108,8 +102,27 @@ std::string original_id(const Message& message) {
   return id == nullptr ? "" : json::text_in(id->text()).value_or("");
 }
 
+// The results of tools have a role of their own in the format.
+bool has_only_results(const Message& message) {
+  return !message.blocks.empty() && std::ranges::all_of(message.blocks, [](const Block& block) {
+    return std::holds_alternative<ToolResultBlock>(block);
+  });
+}
+
+// The extra field with a time that is spelled differently from ours.
+constexpr std::string_view kTimestamp = "timestamp";
+
+bool is_spelled(const Message& message, Time time) {
+  const RawJson* const spelling = json::find_field(message.extra, kTimestamp);
+  const auto text = spelling == nullptr ? std::nullopt : json::text_in(spelling->text());
+  return text && parse_time(*text) == time;
+}
+
 // The original program refuses files with other roles.
 std::string_view role_of(const Message& message) {
+  if (has_only_results(message)) {
+    return role::kTool;
+  }
   constexpr std::array<std::string_view, 4> kRoles = {role::kUser, role::kAssistant, role::kSystem,
                                                       role::kTool};
   return std::ranges::find(kRoles, message.role) == kRoles.end() ? role::kSystem
@@ -138,19 +151,28 @@ Entry read_entry(std::string_view raw) {
 Message finish_message(Message native, Entry& entry, Seq seq) {
   Message message = std::move(native);
   message.created_at = entry.at.value_or(Time());
-  if (original_id(message) == id_at(seq)) {
-    std::erase_if(message.extra, [](const ExtraField& field) { return field.name == "id"; });
-  }
+  remove_default_id(message, seq);
   if (!entry.sidecar.empty()) {
-    if (const auto added = add_message_sidecar(message, entry.sidecar); !added) {
+    if (const auto added = add_entry_sidecar(message, entry.sidecar); !added) {
       entry.reasons.push_back(cat("its member ", kSidecar, ": ", added.error().message));
     }
   }
   return message;
 }
 
+std::string entry_id(const Message& message) {
+  std::string id = original_id(message);
+  return id.empty() ? id_at(message.seq) : id;
+}
+
+void remove_default_id(Message& message, Seq seq) {
+  if (original_id(message) == id_at(seq)) {
+    std::erase_if(message.extra, [](const ExtraField& field) { return field.name == "id"; });
+  }
+}
+
 std::string write_message(const Message& message, Time time) {
-  const std::string content = plain_text(message);
+  const std::string content = content_of(message);
   const std::string id = original_id(message);
   const bool has_id = !id.empty() && id != id_at(message.seq);
   Members members(kMessageMemberDepth);
@@ -158,8 +180,11 @@ std::string write_message(const Message& message, Time time) {
   members.text("id", has_id ? id : id_at(message.seq));
   const std::string_view role = role_of(message);
   members.text("role", role);
-  members.text("timestamp", format_time(time));
-  std::vector<std::string_view> written_names = {"content", "role", "timestamp", kSidecar};
+  std::vector<std::string_view> written_names = {"content", "role", kSidecar};
+  if (!is_spelled(message, time)) {
+    members.text(kTimestamp, format_time(time));
+    written_names.emplace_back(kTimestamp);
+  }
   if (!has_id) {
     written_names.emplace_back("id");
   }
@@ -176,7 +201,7 @@ std::string write_message(const Message& message, Time time) {
       members.extra(field);
     }
   }
-  if (const std::string sidecar = message_sidecar(message, native); !sidecar.empty()) {
+  if (const std::string sidecar = entry_sidecar(message, native); !sidecar.empty()) {
     members.text(kSidecar, sidecar);
   }
   return members.object();

@@ -132,13 +132,17 @@ Config read_config(std::string_view raw) {
   return config;
 }
 
+std::string_view original_provider(std::string_view provider) {
+  return provider == "openai-chat" || provider == "openai-responses" ? "openai" : provider;
+}
+
 namespace {
 
 Members config_members(const Config& config) {
   Members members(kMemberDepth);
   std::vector<std::string_view> written_names;
   if (!config.provider.empty()) {
-    members.text("provider", config.provider);
+    members.text("provider", original_provider(config.provider));
     written_names.emplace_back("provider");
   }
   if (!config.model.empty()) {

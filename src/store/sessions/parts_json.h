@@ -21,6 +21,8 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 Config read_config(std::string_view raw);
+// The original program's name of a provider, which is written: it has one for several of ours.
+std::string_view original_provider(std::string_view provider);
 // Unchanged members keep their original spelling.
 std::string write_config(const Config& config, const std::vector<PreservedText>& preserved = {});
 // Records the original spelling of a config or of todos that were read from `raw`.
@@ -64,6 +66,11 @@ Entry read_entry(std::string_view raw);
 // The entry's message, once its position is known. Parts that cannot be read are added to the
 // reasons.
 Message finish_message(Message native, Entry& entry, Seq seq);
+
+// Removes an id that only says where the message is.
+void remove_default_id(Message& message, Seq seq);
+// The id that the entry of a message has: its own, or one for its position.
+std::string entry_id(const Message& message);
 
 // Formatted for the depth of entries in the file. The original program requires a time: `time` is
 // the message's or, if that is unknown, another one.

@@ -17,6 +17,7 @@
 #include "reprise/session.h"
 #include "store/document/document_format.h"
 #include "store/document/sidecar.h"
+#include "store/sessions/ours.h"
 #include "store/sessions/parts_json.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/spelling.h"
@@ -63,8 +64,13 @@ std::string without_prompts(std::string_view members) {
                                       : cat(members.substr(0, from), members.substr(to));
 }
 
-Result<SessionInfo> info_from_json(const Location& location, std::string_view json) {
-  REPRISE_ASSIGN(const FileSession session, read_session(location, json, Spelling::ignored));
+Result<SessionInfo> info_from_json(const Location& location, std::string_view json,
+                                   const fs::path& file_of_ours) {
+  // What cannot be read there is reported with the session.
+  const auto ours = read_ours(file_of_ours, location, json).value_or(std::nullopt);
+  REPRISE_ASSIGN(const FileSession session,
+                 ours ? read_session_with(*ours, location, json, Spelling::ignored)
+                      : read_session(location, json, Spelling::ignored));
   return session.stored.session.info;
 }
 
@@ -94,7 +100,21 @@ std::optional<SessionInfo> info_from_ends(const Location& location, std::string_
   return info;
 }
 
-Result<SessionInfo> read_info(const fs::path& file, const Location& location) {
+Result<std::optional<Ours>> read_ours(const fs::path& ours, const Location& location,
+                                      std::string_view json) {
+  if (!json::find_member(json, kSidecar).empty()) {
+    return std::nullopt;
+  }
+  REPRISE_ASSIGN(const auto bytes, if_exists(read_file(ours, kFileBytesMax)));
+  if (!bytes) {
+    return std::nullopt;
+  }
+  REPRISE_ASSIGN(Ours read, Ours::read(location, *bytes));
+  return read;
+}
+
+Result<SessionInfo> read_info(const fs::path& file, const Location& location,
+                              const fs::path& ours) {
   REPRISE_ASSIGN(const Fd fd, open_file(file, O_RDONLY));
   REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), file));
   if (status.st_size > kFileBytesMax) {
@@ -113,11 +133,11 @@ Result<SessionInfo> read_info(const fs::path& file, const Location& location) {
       return *std::move(info);
     }
     if (part == size) {
-      return info_from_json(location, tail);
+      return info_from_json(location, tail, ours);
     }
   }
   REPRISE_ASSIGN(const std::string bytes, read_at(fd.get(), size, 0, file));
-  return info_from_json(location, bytes);
+  return info_from_json(location, bytes, ours);
 }
 
 }  // namespace reprise::store::sessions

@@ -34,6 +34,14 @@ Time closed_or_updated(const SessionInfo& info) {
   return known_time({info.closed_at.value_or(kUnknownTime), written_updated(info)});
 }
 
+// As the original spelled it.
+std::string spelled(const Session& session, std::string_view name, Time time) {
+  const RawJson* const spelling = json::find_field(session.extra, kSpelling);
+  const auto text =
+      spelling == nullptr ? std::nullopt : json::text_in(json::find_member(spelling->text(), name));
+  return text && parse_time(*text) == time ? *text : format_time(time);
+}
+
 // The prompt history, preceded by the derived prompts.
 std::vector<std::string> history_of(const Session& session, std::vector<std::string> derived) {
   const std::vector<std::string>& prompts = session.prompt_history;
@@ -121,9 +129,9 @@ Members encode_members(const FileSession& file, const std::vector<std::string>& 
   const Session& session = file.stored.session;
   const SessionInfo& info = session.info;
   Members members(1);
-  members.text("closed_at", format_time(closed_or_updated(info)));
+  members.text("closed_at", spelled(session, "closed_at", closed_or_updated(info)));
   members.raw("config", write_config({info.provider, info.model, session.config}));
-  members.text("created_at", format_time(written_created(info)));
+  members.text("created_at", spelled(session, "created_at", written_created(info)));
   if (!is_zero(session.usage)) {
     members.raw("cumulative_usage", write_usage(session.usage, 1));
   }
@@ -133,10 +141,10 @@ Members encode_members(const FileSession& file, const std::vector<std::string>& 
   members.text("project_path", info.working_dir);
   members.raw(std::string(kPrompts), write_strings(prompts));
   members.raw("todos", write_todos(file.stored.todos, file.raw_todos));
-  members.text("updated_at", format_time(written_updated(info)));
+  members.text("updated_at", spelled(session, "updated_at", written_updated(info)));
   members.raw("version", "1");
   for (const ExtraField& field : extra_members(session.extra, known_names(!id.empty()))) {
-    if (field.name != "id") {
+    if (field.name != "id" && field.name != kSpelling) {
       members.extra(field);
     }
   }
@@ -182,9 +190,12 @@ std::string shortened(std::string_view text) {
   return std::string(trimmed(grapheme_prefix(text, kNameCharactersMax)));
 }
 
-// "" if the message is not a prompt.
-std::string prompt_in(const Message& message) {
-  return message.role == role::kUser ? std::string(trimmed(plain_text(message))) : "";
+// "" if the message is not a prompt. Those that the original stored are in its own history, if it
+// has one.
+std::string prompt_in(const Message& message, bool has_history) {
+  const bool is_in_history = has_history && json::find_field(message.extra, "id") != nullptr;
+  return message.role == role::kUser && !is_in_history ? std::string(trimmed(plain_text(message)))
+                                                       : "";
 }
 
 }  // namespace
@@ -196,7 +207,8 @@ Members file_members(const FileSession& file, const SigningKey* key) {
   const std::vector<std::string> history = history_of(session, std::move(derived));
   Members members = encode_members(file, history);
   const std::string written = *members.find(kPrompts);
-  const bool is_restored = restore(members, file);
+  const bool is_restored =
+      restore(members, file) || json::find_field(session.extra, kSpelling) != nullptr;
   if (*members.find(kPrompts) != written) {
     prompts = 0;  // it has the spelling of another program
   }
@@ -262,7 +274,7 @@ std::vector<std::string> prompts_outside_history(const StoredSession& stored) {
   }
   std::vector<std::string> prompts;
   for (std::int64_t seq = 0; seq < stored.log->size(); ++seq) {
-    std::string prompt = prompt_in(*stored.log->at(seq));
+    std::string prompt = prompt_in(*stored.log->at(seq), !stored.session.prompt_history.empty());
     const auto match = unmatched.find(prompt);
     if (match != unmatched.end() && match->second > 0) {
       --match->second;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -8,10 +9,12 @@
 #include "store/document/sidecar.h"
 #include "store/rules.h"
 #include "store/sessions/layout.h"
+#include "store/sessions/ours.h"
 #include "store/sessions/parts_json.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/session_members.h"
 #include "store/sessions/spelling.h"
+#include "store/stored_json.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::sessions {
@@ -25,12 +28,18 @@ std::size_t prompt_count_in(std::string_view sidecar) {
   return scanner.integer(prompts) && prompts > 0 ? static_cast<std::size_t>(prompts) : 0;
 }
 
+enum class OurMembers : std::uint8_t { read, ignored };
+
 // Reads one file's members into a session.
 class Reader {
  public:
-  Reader(const Location& location, std::string_view json)
+  // `ours` is our version of the file; null if there is none.
+  Reader(const Location& location, std::string_view json, const Ours* ours = nullptr,
+         OurMembers our_members = OurMembers::read)
       : scanner_(json),
         location_(location),
+        ours_(ours),
+        our_members_(our_members),
         file_{.stored = {.session = {.info = {.id = location.id, .state = location.state}}}} {}
 
   Result<FileSession> run(Spelling spelling) {
@@ -63,6 +72,7 @@ class Reader {
     Entry entry;
     std::int64_t index;  // its position in the file
     Time time;
+    std::optional<std::int64_t> place = {};  // in our version of the file
   };
 
   Session& session() { return file_.stored.session; }
@@ -169,6 +179,9 @@ class Reader {
     std::string text;
     const bool is_text = raw.starts_with('"') && json::Scanner(raw).string(text);
     out = is_text ? parse_time(text) : std::nullopt;
+    if (out && format_time(*out) != text) {
+      spelling_.push_back({std::string(name), RawJson::string(text)});
+    }
     return out.has_value() || preserve(name, raw, "no time that can be read");
   }
 
@@ -207,6 +220,7 @@ class Reader {
       element.entry.at = time;
     }
     if (stored_message_count(sidecar_) != messages) {
+      find_places(elements);
       std::ranges::stable_sort(elements, {}, &Element::time);
     }
     for (Element& element : elements) {
@@ -227,10 +241,30 @@ class Reader {
         return false;
       }
       const auto index = static_cast<std::int64_t>(elements.size());
-      elements.push_back({raw, read_entry(raw), index, {}});
+      Entry entry = read_entry(raw);
+      if (our_members_ == OurMembers::ignored) {
+        entry.sidecar.clear();
+      }
+      elements.push_back({raw, std::move(entry), index, {}});
       return true;
     });
     return elements;
+  }
+
+  // Sorts what is in our version of the file as it is there, for messages of equal times.
+  void find_places(std::vector<Element>& elements) {
+    if (ours_ == nullptr) {
+      return;
+    }
+    for (Element& element : elements) {
+      if (element.entry.native) {
+        element.place = ours_->find(*element.entry.native);
+        is_ours_ = is_ours_ || element.place;
+      }
+    }
+    std::ranges::stable_sort(elements, {}, [](const Element& element) {
+      return element.place.value_or(std::numeric_limits<std::int64_t>::max());
+    });
   }
 
   static Time first_time(const std::vector<Element>& elements) {
@@ -244,9 +278,17 @@ class Reader {
 
   void add_element(Element& element) {
     const bool is_message = element.entry.native.has_value();
+    std::string json(element.raw);
     if (element.entry.native) {
-      add_message(file_.stored,
-                  finish_message(*std::move(element.entry.native), element.entry, info().head));
+      Message message =
+          finish_message(*std::move(element.entry.native), element.entry, info().head);
+      if (ours_ != nullptr && element.place) {
+        message = ours_->merged(std::move(message), *element.place);
+        remove_default_id(message, info().head);
+        message.seq = info().head;
+        json = write_message(message, element.time);
+      }
+      add_message(file_.stored, std::move(message));
     } else {
       file_.raw_entries.push_back(
           {info().head.value, json::take(element.raw), std::string(element.raw)});
@@ -255,7 +297,7 @@ class Reader {
       report(cat("conversation[", element.index, "]"), reason, element.raw);
     }
     std::string& text = file_.encoded.text;
-    append_entry(text, element.raw);
+    append_entry(text, json);
     if (is_message) {
       file_.encoded.ends.push_back(text.size());
     }
@@ -267,18 +309,30 @@ class Reader {
     if (!location_.is_open()) {
       info().closed_at = closed_at_;
     }
+    if (!spelling_.empty()) {
+      json::set_field(session().extra, kSpelling, json::take(extra_to_json(spelling_)));
+    }
     if (usage_ || stored_message_count(sidecar_)) {
       session().usage = usage_.value_or(Usage());
     }
-    if (!sidecar_.empty()) {
+    if (ours_ != nullptr && (is_ours_ || !ours_->has_messages())) {
+      ours_->merge_into(file_.stored);
+    }
+    if (!sidecar_.empty() && our_members_ == OurMembers::read) {
+      const std::string provider = info().provider;
       if (const auto added = add_session_sidecar(file_.stored, sidecar_); !added) {
         preserve(kSidecar, RawJson::string(sidecar_).text(), added.error().message);
+      }
+      if (original_provider(info().provider) != original_provider(provider)) {
+        info().provider = provider;  // set by another program
       }
     }
     if (name_ && *name_ != name_of(info())) {
       info().title = *name_;  // set by another program
     }
-    remove_derived_prompts();
+    if (our_members_ == OurMembers::read) {
+      remove_derived_prompts();
+    }
     const bool is_archived = !location_.is_open() && info().state == SessionState::archived;
     const auto unless_archived = [is_archived](SessionState state) {
       return is_archived && state == SessionState::closed ? SessionState::archived : state;
@@ -323,6 +377,9 @@ class Reader {
 
   json::Scanner scanner_;
   const Location& location_;
+  const Ours* ours_;
+  OurMembers our_members_;
+  bool is_ours_ = false;  // one of its messages is in our version of the file
   FileSession file_;
   std::string_view conversation_;
   std::vector<RawMember> raw_;
@@ -333,6 +390,7 @@ class Reader {
   std::optional<Time> created_at_;
   std::optional<Time> updated_at_;
   std::optional<Time> closed_at_;
+  Extra spelling_;
 };
 
 }  // namespace
@@ -346,6 +404,15 @@ std::optional<std::int64_t> stored_message_count(std::string_view sidecar) {
 Result<FileSession> read_session(const Location& location, std::string_view json,
                                  Spelling spelling) {
   return Reader(location, json).run(spelling);
+}
+
+Result<FileSession> read_session_with(const Ours& ours, const Location& location,
+                                      std::string_view json, Spelling spelling) {
+  return Reader(location, json, &ours).run(spelling);
+}
+
+Result<FileSession> read_known(const Location& location, std::string_view json) {
+  return Reader(location, json, nullptr, OurMembers::ignored).run(Spelling::ignored);
 }
 
 }  // namespace reprise::store::sessions

@@ -13,6 +13,7 @@
 #include "store/document/document_store.h"
 #include "store/paths.h"
 #include "store/sessions/layout.h"
+#include "store/sessions/ours.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/signature.h"
 
@@ -52,6 +53,12 @@ class SessionsFiles final : public DocumentFormat {
   Result<Document> decode(const fs::path& file, std::string_view bytes) const override;
   std::optional<Document> salvage(const fs::path& file, std::string_view bytes) const override;
   Result<std::string> encode(Document& document) const override;
+  Result<> before_write(const fs::path& file, std::string_view bytes) const override;
+  Result<> before_remove(const SessionId& id) const override {
+    return remove_if_exists(layout_.ours(id));
+  }
+  Result<std::vector<fs::path>> files_beside() const override { return layout_.all_ours(); }
+  void sweep() const override;
   bool has_signatures() const override { return true; }
   Result<Signature> signature(const fs::path& file) const override;
   Result<std::optional<std::vector<SessionInfo>>> infos(std::vector<Damage>& damage) const override;
@@ -67,10 +74,34 @@ class SessionsFiles final : public DocumentFormat {
 
 Result<Document> SessionsFiles::decode(const fs::path& file, std::string_view bytes) const {
   REPRISE_ASSIGN(const Location location, layout_.location(file));
-  REPRISE_ASSIGN(FileSession session, read_session(location, bytes));
+  const auto ours = read_ours(layout_.ours(location.id), location, bytes);
+  REPRISE_ASSIGN(FileSession session, ours && *ours ? read_session_with(**ours, location, bytes)
+                                                    : read_session(location, bytes));
+  if (!ours) {
+    session.damage.push_back({layout_.ours(location.id).native(), ours.error().message, ""});
+  }
   Document document;
   document.sessions.push_back(std::move(session));
   return document;
+}
+
+// The original program sees closed sessions only.
+Result<> SessionsFiles::before_write(const fs::path& file, std::string_view bytes) const {
+  REPRISE_ASSIGN(const Location location, layout_.location(file));
+  return location.state == SessionState::closed ? replace_file(layout_.ours(location.id), bytes)
+                                                : Result<>();
+}
+
+// The original has removed these sessions, or has them open for a month.
+void SessionsFiles::sweep() const {
+  constexpr std::chrono::days kKept{30};
+  for (const fs::path& file : layout_.ours_without_session().value_or(std::vector<fs::path>())) {
+    std::error_code failed;
+    const auto written = fs::last_write_time(file, failed);
+    if (!failed && fs::file_time_type::clock::now() - written > kKept) {
+      (void)remove_if_exists(file);  // the next one tries again
+    }
+  }
 }
 
 std::optional<Document> SessionsFiles::salvage(const fs::path& file, std::string_view bytes) const {
@@ -154,13 +185,13 @@ Result<std::optional<std::vector<SessionInfo>>> SessionsFiles::infos(
   std::vector<SessionInfo> infos;
   infos.reserve(files.size());
   for (const LocatedFile& file : files) {
-    auto info = read_info(file.file, file.location);
+    auto info = read_info(file.file, file.location, layout_.ours(file.location.id));
     if (!info && info.error().code == Code::not_found) {
       // It was moved or removed meanwhile.
       REPRISE_ASSIGN(const auto moved, layout_.find(file.location.id));
       REPRISE_ASSIGN(const Location location,
                      moved ? layout_.location(*moved) : Result<Location>(file.location));
-      info = read_info(moved.value_or(file.file), location);
+      info = read_info(moved.value_or(file.file), location, layout_.ours(location.id));
     }
     if (info) {
       infos.push_back(*std::move(info));
