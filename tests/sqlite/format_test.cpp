@@ -182,7 +182,15 @@ TEST_F(SqliteFormat, AForkIsOneRowAndAReplacedSuffixARetainedSession) {
             2U)
       << "what was kept is never listed";
   EXPECT_EQ(texts(must(read_all(*store_, session_id("child")))), (Rows{"1", "2"}));
-  EXPECT_FALSE(PlainDatabase(file_).try_run("DELETE FROM sessions WHERE id = 's'"));
+  PlainDatabase plain(file_);
+  EXPECT_FALSE(plain.try_run("DELETE FROM sessions WHERE id = 's'"));
+  // The original counts only the fork's own rows; its message must be appended at the end.
+  plain.run(
+      "INSERT INTO messages (session_id, seq, role, content, created_at) VALUES ('child',"
+      " COALESCE((SELECT MAX(seq) FROM messages WHERE session_id = 'child'), -1) + 1, 'user',"
+      " '[{\"type\":\"text\",\"text\":\"hi\"}]', datetime('now'))");
+  EXPECT_EQ(must(read_all(*store_, session_id("child"))).back().seq, Seq{2});
+  EXPECT_EQ(must(get(*store_, session_id("child"))).info.head, Seq{3});
 }
 
 TEST_F(SqliteFormat, TheLockFileNamesItsHolderAndReservesSpace) {

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/testing/temporary_folder.h"
+#include "base/text.h"
 #include "engine/copy.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
@@ -224,19 +225,32 @@ TEST_P(OriginalDatabase, AcceptsTheOriginalsStatementsAfterwards) {
             std::vector<std::string>{"0"});
 }
 
-TEST_P(OriginalDatabase, CannotLoseSharedMessagesToTheOriginal) {
+// The original finds a session's messages in its rows only.
+TEST_P(OriginalDatabase, AForkHasRowsForTheOriginal) {
+  const SessionId parent = session_id("s-1");
+  const SessionId fork = session_id("fork");
   const auto store = open_at(file_);
-  ASSERT_TRUE(
-      works(store->capabilities().forking->fork(session_id("s-1"), Seq{2}, session("fork"))));
+  const auto before = must(read_all(*store, parent, {.to = Seq{3}}));
+  must(store->capabilities().forking->fork(parent, Seq{3}, session("fork")));
+  must(store->capabilities().forking->fork(fork, Seq{2}, session("again")));
+  EXPECT_EQ(must(read_all(*store, fork)), before);
   PlainDatabase plain(file_);
-  EXPECT_FALSE(plain.try_run("DELETE FROM sessions WHERE id = 's-1'"));
-  // The original counts only the fork's own rows; its message must be appended at the end.
+  const auto rows_of = [&plain](std::string_view id) {
+    return plain.rows(
+        cat("SELECT seq, role, content, created_at FROM messages WHERE session_id = '", id,
+            "' AND seq < 2 ORDER BY seq"));
+  };
+  EXPECT_EQ(rows_of("fork").size(), 2U);
+  EXPECT_EQ(rows_of("fork"), rows_of("s-1"));
+  EXPECT_EQ(rows_of("again"), rows_of("s-1"));
   plain.run(
       "INSERT INTO messages (session_id, seq, role, content, created_at) VALUES ('fork',"
       " COALESCE((SELECT MAX(seq) FROM messages WHERE session_id = 'fork'), -1) + 1, 'user',"
       " '[{\"type\":\"text\",\"text\":\"hi\"}]', datetime('now'))");
-  EXPECT_EQ(must(read_all(*store, session_id("fork"))).back().seq, Seq{2});
-  EXPECT_EQ(must(get(*store, session_id("fork"))).info.head, Seq{3});
+  EXPECT_EQ(must(read_all(*store, fork)).back().seq, Seq{3});
+  EXPECT_EQ(must(get(*store, fork)).info.head, Seq{4});
+  plain.run("DELETE FROM sessions WHERE id = 's-1'");
+  EXPECT_EQ(must(read_all(*store, fork)).size(), 4U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, OriginalDatabase, testing::Bool(),

@@ -45,6 +45,38 @@ Result<Base> base_for(Connection& connection, std::string session, Seq at) {
   return Base{std::move(session), at};
 }
 
+// Whether the original program made the database: our columns were added behind its own.
+Result<bool> is_of_original(Connection& connection) {
+  REPRISE_ASSIGN(
+      const std::int64_t found,
+      connection.integer("SELECT count(*) FROM pragma_table_info('messages', 'main') AS a"
+                         " JOIN pragma_table_info('messages', 'main') AS b"
+                         " ON a.name = 'content' AND b.name = 'created_us'"
+                         " AND a.cid < b.cid"));
+  return found > 0;
+}
+
+// The usage of these requests is counted in the parent.
+Result<> copy_rows(Connection& connection, const SessionId& parent, Seq at,
+                   const SessionId& child) {
+  constexpr std::string_view kColumns =
+      "seq, role, content, created_at, created_us, provider, model, response_id, state, extra,"
+      " author";
+  static const std::string sql =
+      cat("INSERT INTO messages(session_id, ", kColumns, ") SELECT ?, ", kColumns,
+          " FROM messages WHERE session_id = ? AND seq >= ? AND seq < ? ORDER BY seq");
+  REPRISE_ASSIGN(const auto segments, segments_of(connection, parent.str(), 0, at.value));
+  for (const Segment& segment : segments) {
+    REPRISE_TRY(connection.run(sql, child.str(), segment.session, segment.from, segment.to));
+    REPRISE_TRY(connection.run(
+        "INSERT OR IGNORE INTO reprise_blob_refs(session_id, hash) SELECT ?1, hash FROM"
+        " reprise_blob_refs AS r WHERE session_id = ?2 AND EXISTS (SELECT 1 FROM messages AS m"
+        " WHERE m.session_id = ?1 AND instr(m.content, r.hash) > 0)",
+        child.str(), segment.session));
+  }
+  return connection.run("UPDATE sessions SET base_count = 0 WHERE id = ?", child.str());
+}
+
 }  // namespace
 
 Result<std::vector<Segment>> segments_of(Connection& connection, std::string_view session,
@@ -123,10 +155,13 @@ Result<> fork_session(Connection& connection, const SessionId& parent, Seq at,
   REPRISE_ASSIGN(const std::int64_t head,
                  connection.integer("SELECT head FROM sessions WHERE id = ?", parent.str()));
   REPRISE_TRY(store::check_fork(parent, Seq{head}, at));
-  REPRISE_ASSIGN(const Base base, base_for(connection, parent.str(), at));
+  REPRISE_ASSIGN(const bool is_copied, is_of_original(connection));
+  REPRISE_ASSIGN(const Base base, is_copied ? Result<Base>(Base{std::nullopt, at})
+                                            : base_for(connection, parent.str(), at));
   Session forked = child;
   forked.info.forked_from = ForkOrigin{parent, at};
   REPRISE_TRY(insert_session(connection, forked, base));
+  REPRISE_TRY(is_copied ? copy_rows(connection, parent, at, child.info.id) : Result<>());
   if (at.value < head) {
     return {};
   }
