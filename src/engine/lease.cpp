@@ -17,6 +17,7 @@ namespace reprise {
 namespace {
 
 constexpr std::chrono::milliseconds kOwnerPollInterval{50};
+constexpr std::chrono::milliseconds kLongestPause{20};
 constexpr int kRenewalsInLength = 10;
 constexpr int kReadsMax = 8;  // reads of a session that is being written to
 
@@ -77,6 +78,48 @@ Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock
     return std::unexpected(appended.error());
   }
   return {};
+}
+
+void PollPause::wait() {
+  std::this_thread::sleep_for(length_);
+  length_ = std::min(length_ * 2, kLongestPause);
+}
+
+Error busy_error(const SessionId& id, const Owner& owner) {
+  return {Code::busy, cat("session ", short_id(id), " has an answer running in process ", owner.pid,
+                          " on ", owner.host, "; try again when it has ended")};
+}
+
+Result<> wait_until_free(Store& store, const SessionId& id, const AnswerWait& wait) {
+  using std::chrono::steady_clock;
+  Partials* const partials = store.capabilities().partials;
+  if (partials == nullptr) {
+    return {};
+  }
+  OwnerWatch watch;
+  for (PollPause pause;; pause.wait()) {
+    const std::optional<Partial> running = partials->find_partial(id).value_or(std::nullopt);
+    if (!running || (wait.is_ours && wait.is_ours(running->answer))) {
+      return {};
+    }
+    const OwnerState state = watch.observe(*running);
+    if (state == OwnerState::gone) {
+      auto settled = settle(store, id, *running, wait.clock);
+      if (!settled) {
+        // A suspended process may hold a lock forever.
+        const bool is_over =
+            settled.error().code == Code::busy && steady_clock::now() >= wait.deadline;
+        return is_over ? settled : Result<>();
+      }
+      continue;
+    }
+    if (wait.stop.stop_requested()) {
+      return fail(Code::cancelled, "stopped while waiting for another answer to end");
+    }
+    if (state == OwnerState::alive && steady_clock::now() >= wait.deadline) {
+      return std::unexpected(busy_error(id, running->owner));
+    }
+  }
 }
 
 Result<bool> recover_interrupted(Store& store, const SessionId& id, Clock& clock,

@@ -5,7 +5,9 @@
 // decides who owns an answer, since it ends each one once.
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -40,6 +42,30 @@ Result<bool> ends_incomplete(Source& source, const SessionId& id);
 // Turns the answer of a dead process into an incomplete message, once, even if several processes
 // try.
 Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock);
+
+// Between two attempts: short at first.
+class PollPause {
+ public:
+  void wait();
+
+ private:
+  std::chrono::milliseconds length_{2};
+};
+
+// Names the process that is answering in the session.
+Error busy_error(const SessionId& id, const Owner& owner);
+
+struct AnswerWait {
+  std::chrono::steady_clock::time_point deadline;
+  std::stop_token stop;
+  Clock& clock;
+  // Answers that are not waited for; empty: none.
+  std::function<bool(const OperationId& answer)> is_ours = {};
+};
+// Waits until no other answer is running in the session; settles a dead process's. busy after the
+// deadline, which is exceeded only to find out whether a silent process is gone; cancelled when
+// stopped. Other errors of the store are left to the append that follows.
+Result<> wait_until_free(Store& store, const SessionId& id, const AnswerWait& wait);
 
 // Renews the lease of this process's answer every tenth of its length, from its own thread, until
 // the answer ends or another process has settled it.

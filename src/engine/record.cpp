@@ -16,27 +16,7 @@
 namespace reprise {
 namespace {
 
-constexpr std::chrono::milliseconds kFirstPause{2};
-constexpr std::chrono::milliseconds kLongestPause{20};
 constexpr std::string_view kAllIsSaved = "what came before is saved";
-
-// Between two attempts to begin a turn.
-class Pause {
- public:
-  void wait() {
-    std::this_thread::sleep_for(length_);
-    length_ = std::min(length_ * 2, kLongestPause);
-  }
-
- private:
-  std::chrono::milliseconds length_ = kFirstPause;
-};
-
-Error busy_error(const Session& session, const Owner& owner) {
-  return {Code::busy,
-          cat("session ", short_id(session.info.id), " has an answer running in process ",
-              owner.pid, " on ", owner.host, "; try again when it has ended")};
-}
 
 // The store will never accept the session.
 bool is_refusal(const Error& error) {
@@ -132,45 +112,17 @@ bool Record::is_ours(const OperationId& answer) const {
          });
 }
 
-// Errors of the store are reported by the append that follows.
-std::optional<Partial> Record::answer_of_another() const {
-  std::optional<Partial> running;
-  if (partials_ != nullptr) {
-    running = partials_->find_partial(session_.info.id).value_or(std::nullopt);
-  }
-  if (running && is_ours(running->answer)) {
-    running.reset();
-  }
-  return running;
-}
-
-// Waits beyond the deadline only to find out whether a silent process is gone.
 Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
                                  const std::stop_token& stop) {
-  using std::chrono::steady_clock;
-  OwnerWatch watch;
-  Pause pause;
-  while (const auto running = answer_of_another()) {
-    const OwnerState state = watch.observe(*running);
-    if (state == OwnerState::gone) {
-      auto settled = settle(*store_, session_.info.id, *running, options_.clock);
-      if (!settled && settled.error().code == Code::busy && steady_clock::now() >= deadline) {
-        return settled;  // a suspended process may hold a lock forever
-      }
-      if (!settled) {
-        return {};
-      }
-      continue;
-    }
-    if (stop.stop_requested()) {
-      return fail(Code::cancelled, "stopped while waiting for another answer to end");
-    }
-    if (state == OwnerState::alive && steady_clock::now() >= deadline) {
-      return std::unexpected(busy_error(session_, running->owner));
-    }
-    pause.wait();
+  if (partials_ == nullptr) {
+    return {};
   }
-  return {};
+  return reprise::wait_until_free(
+      *store_, session_.info.id,
+      {.deadline = deadline,
+       .stop = stop,
+       .clock = options_.clock,
+       .is_ours = [this](const OperationId& answer) { return is_ours(answer); }});
 }
 
 // Other threads of this process need not ask the store whether it is their turn.
@@ -186,7 +138,7 @@ Result<> Record::take_place(std::chrono::steady_clock::time_point deadline,
   return std::unexpected(
       stop.stop_requested()
           ? Error{Code::cancelled, "stopped while waiting for another answer to end"}
-          : busy_error(session_, this_process()));
+          : busy_error(session_.info.id, this_process()));
 }
 
 void Record::begin_lease() {
@@ -225,7 +177,7 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
 
 Result<> Record::begin_in_store(Batch batch, std::chrono::steady_clock::time_point deadline,
                                 const std::stop_token& stop) {
-  for (Pause pause;;) {
+  for (PollPause pause;;) {
     REPRISE_TRY(wait_until_free(deadline, stop));
     const auto appended = write(batch);
     if (!appended && appended.error().code == Code::busy) {

@@ -177,7 +177,6 @@ class Record {
   bool look_again();
   void go_on_in(Session session, bool is_stored);
   bool is_ours(const OperationId& answer) const;
-  std::optional<Partial> answer_of_another() const;
   void count_usage(const std::vector<Message>& messages);
   void withdraw_question();
   void record_refusal();
