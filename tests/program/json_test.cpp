@@ -29,11 +29,14 @@ struct Document {
   std::string name;  // of its file
   std::vector<std::string> words;
   bool is_of_the_machine = false;  // its contents depend on the machine
+  std::string input = {};          // standard input
 };
 
 const std::string kFull = "01990000-0000-7000-8000-000000000001";
 const std::string kClosed = "01990000-0000-7000-8000-000000000003";
 const std::string kServer = "SERVER";  // stands for the URL of a tenant on the server
+
+const std::string kGiven = R"({"role":"user","blocks":[{"type":"text","text":"given"}]})";
 
 // In this order, with one store. Commands without JSON are not included.
 std::vector<Document> documents() {
@@ -94,6 +97,8 @@ std::vector<Document> documents() {
       {"config-set", {"config", "set", "seed", "1"}},
       {"config-trust", {"config", "trust"}},
       {"move", {"move", kFull, "."}},
+      {"append", {"append", kFull}, false, kGiven + kGiven},
+      {"answer", {"answer", "begin", kFull, "--op", "7"}},
   };
 }
 
@@ -115,6 +120,7 @@ std::string settled(std::string text, const std::string& home, const std::string
   replace("20[0-9]{6}T[0-9]{6}Z", "NOW");
   replace("\"01(?!990000)[0-9a-f]{6}-[-0-9a-f]{27}\"", "\"ID\"");
   replace("\"ID\",\"short_id\":\"[^\"]*\"", "\"ID\",\"short_id\":\"SHORT\"");
+  replace("\"place\":\"(?!0{8})[0-9a-f]{8,}#", "\"place\":\"SHORT#");
   replace("\"next\":\"[^\"]*\"", "\"next\":\"CURSOR\"");
   replace("(resp|call|rs|msg|fc|chatcmpl)_[0-9a-zA-Z]+", "$1_N");
   return text;
@@ -162,7 +168,10 @@ class JsonTest : public ProgramTest {
     std::vector<std::string> words = document.words;
     std::ranges::replace(words, kServer, store_url("postgres", "json"));
     words.emplace_back("--json");
-    return settled(run(words).out, home().native(), server_->url());
+    const Done done = document.input.empty()
+                          ? run(words)
+                          : run_piped(words, document.input, document.input.size());
+    return settled(done.out, home().native(), server_->url());
   }
 
   static fs::path golden(const Document& document) {

@@ -3,79 +3,20 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/utf8.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/output/session_text.h"
+#include "cli/output/show_json.h"
 #include "cli/process/user_programs.h"
+#include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
 #include "cli/provider/request_choice.h"
+#include "cli/session/follow_session.h"
 #include "export/transcript.h"
 #include "reprise/capabilities.h"
 
 namespace reprise::cli {
 namespace {
-
-// The session's response ids, then those of its messages, without duplicates.
-Result<std::vector<std::string>> response_ids(Source& source, const Session& session) {
-  std::vector<std::string> ids;
-  const auto add = [&](const std::string& id) {
-    if (!id.empty() && (ids.empty() || ids.back() != id)) {
-      ids.push_back(id);
-    }
-  };
-  for (const ResponseLink& link : session.response_chain) {
-    add(link.response_id);
-  }
-  REPRISE_TRY(source.read(session.info.id, {}, [&](const Message& message) {
-    if (std::ranges::find(session.response_chain, message.response_id,
-                          &ResponseLink::response_id) == session.response_chain.end()) {
-      add(message.response_id);
-    }
-    return Flow::proceed;
-  }));
-  return ids;
-}
-
-// Reads a blob that a block names: the whole, or only whether it is there. One that cannot be read
-// is reported.
-enum class BlobPart : std::uint8_t { all, beginning };
-std::optional<std::string> read_named(BlobReader& blobs, const BlobHash& hash, BlobPart part,
-                                      std::string_view where, ReadReport& report) {
-  std::string bytes;
-  const auto read = blobs.read_blob(hash, [&](std::string_view piece) {
-    bytes += piece;
-    return part == BlobPart::all ? Flow::proceed : Flow::stop;
-  });
-  if (!read) {
-    report.damage.push_back({std::string(where), read.error().message, ""});
-    return std::nullopt;
-  }
-  return bytes;
-}
-
-// Checks that the blobs of a message are there; with Detail::full, loads truncated results from
-// them. Results that cannot be read are unchanged.
-void take_blobs(Source& source, Detail detail, Message& message, ReadReport& report) {
-  BlobReader* const blobs = source.capabilities().blob_reader;
-  if (blobs == nullptr) {
-    return;
-  }
-  const std::string where = cat("message ", message.seq.value);
-  for (Block& block : message.blocks) {
-    auto* const result = std::get_if<ToolResultBlock>(&block);
-    const auto* const image = std::get_if<ImageBlock>(&block);
-    if (result != nullptr && result->blob) {
-      const BlobPart part = detail == Detail::full ? BlobPart::all : BlobPart::beginning;
-      const auto bytes = read_named(*blobs, *result->blob, part, where, report);
-      if (bytes && part == BlobPart::all) {
-        result->text = utf8::sanitize(*bytes);
-      }
-    } else if (image != nullptr && image->blob) {
-      (void)read_named(*blobs, *image->blob, BlobPart::beginning, where, report);  // is not shown
-    }
-  }
-}
 
 // "SEL#12", as search results name a message.
 struct MessageSelector {
@@ -102,7 +43,18 @@ class Show final : public Command {
     return {
         .options = {{"--format", "FORMAT", "md or json", &format_, {"md", "json"}},
                     {"--full", "", "show tool calls, results and thinking at full length", &full_},
-                    {"--raw", "", "print the Markdown source, without a pager", &raw_}},
+                    {"--raw", "", "print the Markdown source, without a pager", &raw_},
+                    {"--after",
+                     "SEQ",
+                     "only the messages after this one",
+                     &after_,
+                     {},
+                     false,
+                     {},
+                     {.min = 0, .max = static_cast<double>(kSeqMax.value)}},
+                    {"--follow", "",
+                     "also print what others add, until Ctrl-C; with --json a message per line",
+                     &follow_}},
         .arguments = {{"SEL",
                        "a number from the last list, an id or a title; last is the newest; "
                        "SEL#SEQ starts at that "
@@ -116,8 +68,14 @@ class Show final : public Command {
     }
     REPRISE_ASSIGN(Source* const source, context.stores().source());
     REPRISE_ASSIGN(const SessionInfo info, select(context, *source));
-    REPRISE_ASSIGN(const SessionSnapshot snapshot, get_snapshot(*source, info.id));
+    if (after_) {
+      from_ = Seq{*after_}.next();
+    }
     const bool json = format_ ? *format_ == "json" : context.globals().json;
+    if (follow_) {
+      return follow(context, *source, info.id, json);
+    }
+    REPRISE_ASSIGN(const SessionSnapshot snapshot, get_snapshot(*source, info.id));
     REPRISE_ASSIGN(const ReadReport report, json ? print_json(context, *source, snapshot)
                                                  : print(context, *source, snapshot));
     for (const Damage& part : report.damage) {
@@ -221,49 +179,40 @@ class Show final : public Command {
     return report;
   }
 
-  // Reports a transcript that was changed by somebody else as damage.
-  static Result<> add_signature(Source& source, const SessionId& id, ReadReport& report) {
-    if (SignatureReader* const signatures = source.capabilities().signature_reader;
-        signatures != nullptr) {
-      REPRISE_ASSIGN(const Signature signature, signatures->signature(id));
-      if (signature == Signature::failed) {
-        report.damage.push_back({id.str(), "its signature does not match", ""});
-      }
-    }
-    return {};
-  }
-
   Result<ReadReport> print_json(Context& context, Source& source,
                                 const SessionSnapshot& snapshot) const {
-    const Session& session = snapshot.session;
-    REPRISE_ASSIGN(const std::vector<std::string> ids, response_ids(source, session));
-    std::vector<Todo> todos;
-    if (TodoReader* const list = source.capabilities().todo_reader; list != nullptr) {
-      REPRISE_ASSIGN(todos, list->todos(session.info.id));
+    return write_show_document(source, snapshot, range(snapshot), [&](std::string_view piece) {
+      context.console().print_json_piece(piece);
+      return context.console().out().failed() ? Flow::stop : Flow::proceed;
+    });
+  }
+
+  Result<Exit> follow(Context& context, Source& source, const SessionId& id, bool json) const {
+    const Interrupts interrupts;
+    const std::optional<View> view = this->view(context);
+    if (!json) {
+      REPRISE_ASSIGN(const Session session, get(source, id));
+      context.console().out().write(view ? view_head(session, brief_id(source, id), *view)
+                                         : transcript_head(&source, session));
     }
-    context.console().print_json_piece(
-        cat("{\"session\":", session_document(source, session, ids), ",\"messages\":["));
-    bool first = true;
-    ReadReport blobs;
-    REPRISE_ASSIGN(
-        ReadReport report, source.read(session.info.id, range(snapshot), [&](Message&& message) {
-          take_blobs(source, Detail::shortened, message, blobs);
-          context.console().print_json_piece(cat(first ? "" : ",", message_document(message)));
-          first = false;
-          return context.console().out().failed() ? Flow::stop : Flow::proceed;
-        }));
-    std::ranges::move(blobs.damage, std::back_inserter(report.damage));
-    if (snapshot.answer && !snapshot.answer->message.blocks.empty()) {
-      context.console().print_json_piece(cat(first ? "" : ",", answer_document(*snapshot.answer)));
-    }
-    REPRISE_TRY(add_signature(source, session.info.id, report));
-    context.console().print_json_piece(cat("],\"todos\":", todos_document(todos),
-                                           ",\"damage\":", damage_document(report.damage), "}\n"));
-    return report;
+    const Detail detail = full_ ? Detail::full : Detail::shortened;
+    return follow_session(
+        context, source, {.session = id, .from = from_, .stop = interrupts.token()},
+        [&](Message&& message, ReadReport& report) {
+          take_blobs(source, json ? Detail::shortened : detail, message, report);
+          if (json) {
+            context.console().print_json(message_document(message));
+          } else {
+            context.console().out().write(view ? view_message(message, *view)
+                                               : transcript_message(message, detail));
+          }
+        });
   }
 
   std::string sel_;
   std::optional<std::string> format_;
+  std::optional<std::int64_t> after_;
+  bool follow_ = false;
   bool full_ = false;
   bool raw_ = false;
   Seq from_;  // the first message to show

@@ -171,6 +171,32 @@ constexpr CommandEntry kCommands[] = {
                  "reprise todo last add 'write the tests'\n"
                  "reprise todo last done 1",
      .make = make_todo},
+    {.name = "append",
+     .group = CommandGroup::change,
+     .summary = "store messages of a loop of your own",
+     .description =
+         "For agents that ask their model themselves. Standard input is the text of one message, "
+         "or "
+         "with --json one or several messages as `show --json` prints them. They are stored in one "
+         "step, all or none, and are safe when the session's id and the positions are printed. "
+         "With --op a retry after a failure happens once, and prints the same.\n\n"
+         "An answer that is running in the session is waited for.",
+     .examples = "echo 'Why is the sky blue?' | reprise append --new\n"
+                 "reprise append last --role assistant < answer.txt\n"
+                 "reprise append last --json --op 7f3a < messages.jsonl",
+     .make = make_append},
+    {.name = "answer",
+     .group = CommandGroup::change,
+     .summary = "store an answer of a loop of your own while it arrives",
+     .description =
+         "begin starts an answer and prints its id. add appends standard input as it arrives, or "
+         "with --json blocks; readers of the session see it at once. end stores the whole as a "
+         "message. If nothing is added for two minutes, or for the time of --lease, the answer "
+         "becomes an incomplete message, as after a crash.",
+     .examples = "answer=$(reprise answer begin last --model my-model)\n"
+                 "my-model < prompt.txt | reprise answer add last \"$answer\"\n"
+                 "reprise answer end last \"$answer\"",
+     .make = make_answer},
     {.name = "close",
      .group = CommandGroup::change,
      .summary = "mark a session as done",

@@ -53,11 +53,11 @@ std::string unknown_command(std::string_view name);
 std::string command_first(std::string_view name);
 
 // Each is defined in cmd_NAME.cpp.
-MakeCommand make_archive, make_ask, make_backup, make_chat, make_cleanup, make_clear, make_close,
-    make_complete, make_completions, make_config, make_copy, make_delete, make_doctor, make_export,
-    make_fork, make_help, make_import, make_info, make_list, make_man, make_models, make_move,
-    make_pin, make_rename, make_restore, make_resume, make_search, make_setup, make_show,
-    make_stats, make_store, make_todo, make_unpin, make_verify;
+MakeCommand make_answer, make_append, make_archive, make_ask, make_backup, make_chat, make_cleanup,
+    make_clear, make_close, make_complete, make_completions, make_config, make_copy, make_delete,
+    make_doctor, make_export, make_fork, make_help, make_import, make_info, make_list, make_man,
+    make_models, make_move, make_pin, make_rename, make_restore, make_resume, make_search,
+    make_setup, make_show, make_stats, make_store, make_todo, make_unpin, make_verify;
 
 // The name of a person, given with `flag` or in a variable or file of that name. The error names
 // it.

@@ -176,6 +176,31 @@ std::string answer_document(const UnfinishedAnswer& answer) {
   return out;
 }
 
+std::string appended_document(const SessionId& id, const AppendResult& appended) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("id", id.str()).key("seqs");
+  json::ArrayWriter seqs(out);
+  for (Seq seq = appended.first; seq < appended.head; seq = seq.next()) {
+    seqs.item();
+    out += std::to_string(seq.value);
+  }
+  seqs.close();
+  object.close();
+  return out;
+}
+
+void print_appended(Context& context, const SessionId& id, const AppendResult& appended) {
+  if (context.globals().json) {
+    return context.console().print_json(appended_document(id, appended));
+  }
+  std::string line = id.str();
+  for (Seq seq = appended.first; seq < appended.head; seq = seq.next()) {
+    line += cat(" ", seq.value);
+  }
+  context.console().out().write(line += "\n");
+}
+
 std::string todos_document(const std::vector<Todo>& todos) {
   std::string out;
   model::append_json(out, todos, JsonForm::output);

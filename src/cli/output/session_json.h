@@ -45,6 +45,10 @@ Result<Exit> show_sessions(Context& context, Store& store, const std::vector<Ses
 std::string message_document(const Message& message);
 // The answer as a message, with "running": true while it is being generated.
 std::string answer_document(const UnfinishedAnswer& answer);
+// {"id","seqs":[…]}
+std::string appended_document(const SessionId& id, const AppendResult& appended);
+// Prints this document, or "ID SEQ…".
+void print_appended(Context& context, const SessionId& id, const AppendResult& appended);
 std::string todos_document(const std::vector<Todo>& todos);
 std::string damage_document(const std::vector<Damage>& damage);
 

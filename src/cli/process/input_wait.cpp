@@ -39,4 +39,23 @@ Ready InputWait::wait(int input_fd) const {
   }
 }
 
+Ready InputWait::pause(std::chrono::milliseconds time, int output_fd) const {
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (true) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    std::array<pollfd, 2> watched{{{output_fd, 0, 0}, {wake_.get(), POLLIN, 0}}};
+    const int got = left.count() > 0
+                        ? ::poll(watched.data(), watched.size(), static_cast<int>(left.count()))
+                        : 0;
+    if (got == 0) {
+      return Ready::input;
+    }
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    return got > 0 && watched[1].revents != 0 ? Ready::stopped : Ready::closed;
+  }
+}
+
 }  // namespace reprise::cli

@@ -2,6 +2,7 @@
 
 // Waits for the terminal or a pipe until a stop is requested.
 
+#include <chrono>
 #include <cstdint>
 #include <stop_token>
 
@@ -19,6 +20,9 @@ class InputWait {
   // Waits until `input_fd` is readable or at its end, or a stop is requested, which takes
   // precedence. `closed` if the input can no longer be polled.
   Ready wait(int input_fd) const;
+  // Waits until the time has passed (`input`) or a stop is requested; `closed` as soon as nobody
+  // reads `output_fd` any more.
+  Ready pause(std::chrono::milliseconds time, int output_fd) const;
 
  private:
   struct Wake {

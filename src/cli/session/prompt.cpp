@@ -62,7 +62,7 @@ bool input_is_piped() {
          (S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
-Result<std::string> read_input() {
+Result<std::string> read_input(std::int64_t bytes_max, std::string_view advice) {
   std::string out;
   std::array<char, kPieceBytes> piece{};
   for (;;) {
@@ -77,9 +77,9 @@ Result<std::string> read_input() {
       return out;
     }
     out.append(piece.data(), static_cast<std::size_t>(count));
-    if (static_cast<std::int64_t>(out.size()) > kPromptBytesMax) {
-      return fail(Code::invalid_argument, cat("standard input is longer than ",
-                                              kPromptBytesMax >> 20, " MiB; attach part of it"));
+    if (static_cast<std::int64_t>(out.size()) > bytes_max) {
+      return fail(Code::invalid_argument,
+                  cat("standard input is longer than ", bytes_max >> 20, " MiB; ", advice));
     }
   }
 }

@@ -12,8 +12,9 @@ inline constexpr std::int64_t kAttachmentBytesMax = 32 << 20;
 // Whether file descriptor 0 is a pipe, a file or a socket, which is read by default.
 bool input_is_piped();
 
-// Reads standard input to its end; invalid_argument beyond kPromptBytesMax.
-Result<std::string> read_input();
+// Reads standard input to its end; invalid_argument, with this advice, if it is longer.
+Result<std::string> read_input(std::int64_t bytes_max = kPromptBytesMax,
+                               std::string_view advice = "attach part of it");
 
 // The words, then the piped input, separated by an empty line.
 std::string join_prompt(const std::vector<std::string>& words, std::string_view piped);
