@@ -38,6 +38,19 @@ const std::string kServer = "SERVER";  // stands for the URL of a tenant on the 
 
 const std::string kGiven = R"({"role":"user","blocks":[{"type":"text","text":"given"}]})";
 
+std::string requests() {
+  std::string lines = "no request\n";
+  for (const std::string_view request :
+       {R"("create","title":"made","model":"its model","working_dir":"/made")",
+        R"("list","limit":1)", R"("append","session":"made","text":"given","role":"tool")",
+        R"("fork","session":"made")", R"("todo","session":"made","add":"to do")",
+        R"("read","session":"made")", R"("search","words":"given","session":"made")",
+        R"("open","session":"made")"}) {
+    lines += cat(R"({"do":)", request, "}\n");
+  }
+  return lines;
+}
+
 // In this order, with one store. Commands without JSON are not included.
 std::vector<Document> documents() {
   return {
@@ -98,6 +111,7 @@ std::vector<Document> documents() {
       {"config-trust", {"config", "trust"}},
       {"move", {"move", kFull, "."}},
       {"append", {"append", kFull}, false, kGiven + kGiven},
+      {"append-requests", {"append", "-"}, false, requests()},
       {"answer", {"answer", "begin", kFull, "--op", "7"}},
   };
 }

@@ -1,6 +1,7 @@
 // reprise append: stores messages of another program's loop.
 
 #include "cli/commands/command.h"
+#include "cli/commands/line_requests.h"
 #include "cli/output/session_json.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/store_opener.h"
@@ -11,6 +12,8 @@
 
 namespace reprise::cli {
 namespace {
+
+constexpr std::string_view kRequests = "-";  // instead of a session
 
 class Append final : public Command {
  public:
@@ -24,12 +27,18 @@ class Append final : public Command {
                          {"user", "assistant", "system", "tool"}},
                         {"--op", "ID", "the id of this append: a retry with it happens once",
                          &operation_}},
-            .arguments = {{"SEL", kSessionHelp, &sel_}};
+            .arguments = {{"SEL",
+                           "a number from the last list, an id or a title; last is the newest; "
+                           "- with --json reads requests, one per line",
+                           &sel_}}};
   }
 
   Result<Exit> run(Context& context) override {
     if (const std::string_view message = usage_error(context); !message.empty()) {
       return context.console().usage_error(message);
+    }
+    if (sel_ == kRequests) {
+      return run_line_requests(context);
     }
     const auto operation = parse_operation(operation_);
     if (!operation) {
@@ -49,6 +58,11 @@ class Append final : public Command {
 
  private:
   std::string_view usage_error(const Context& context) const {
+    if (sel_ == kRequests) {
+      return context.globals().json && !new_ && !title_ && !role_ && !operation_
+                 ? ""
+                 : "- reads requests: write `reprise append --json -`";
+    }
     if (new_ == sel_.has_value()) {
       return new_ ? "--new takes no session" : "name a session, or start one with --new";
     }
