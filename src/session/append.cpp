@@ -18,20 +18,6 @@
 namespace reprise {
 namespace {
 
-constexpr std::size_t kDerivedDigits = 32;
-
-// A UUID of version 4, as their random ones.
-Result<SessionId> derived_id(const OperationId& operation) {
-  REPRISE_ASSIGN(const BlobHash hash, sha256(cat("session of append ", operation.str())));
-  std::string uuid = hash.str().substr(0, kDerivedDigits);
-  uuid[12] = '4';
-  uuid[16] = "89ab"[static_cast<unsigned char>(uuid[16]) % 4];
-  for (const std::size_t at : {20U, 16U, 12U, 8U}) {
-    uuid.insert(at, "-");
-  }
-  return SessionId::parse(uuid);
-}
-
 Result<> check_messages_stored(const Store& store) {
   return store.capabilities().messages
              ? Result<>()
@@ -141,7 +127,7 @@ Result<CreatedByAppend> create_with_id(Store& store, Session& session, const App
   REPRISE_TRY(check_messages_stored(store));
   session.info.id = make_session_id(context.clock, entropy, store.capabilities().new_ids);
   if (context.operation) {
-    REPRISE_ASSIGN(session.info.id, derived_id(*context.operation));
+    REPRISE_ASSIGN(session.info.id, session_of_operation(*context.operation));
   }
   auto created = deferred != nullptr ? deferred->begin(session) : store.create(session);
   if (created) {
@@ -156,6 +142,18 @@ Result<CreatedByAppend> create_with_id(Store& store, Session& session, const App
 }
 
 }  // namespace
+
+Result<SessionId> session_of_operation(const OperationId& operation) {
+  REPRISE_ASSIGN(const BlobHash hash, sha256(cat("session of append ", operation.str())));
+  constexpr std::size_t kDigits = 32;
+  std::string uuid = hash.str().substr(0, kDigits);
+  uuid[12] = '4';
+  uuid[16] = "89ab"[static_cast<unsigned char>(uuid[16]) % 4];
+  for (const std::size_t at : {20U, 16U, 12U, 8U}) {
+    uuid.insert(at, "-");
+  }
+  return SessionId::parse(uuid);
+}
 
 Result<> prepare_to_append(Store& store, const SessionId& id, const AppendContext& context) {
   const auto deadline = std::chrono::steady_clock::now() + context.busy_timeout;

@@ -42,6 +42,9 @@ Result<StartedByAppend> start_with(Store& store, Session session, std::vector<Me
 Result<SessionId> create_given(Store& store, Session session, const AppendContext& context,
                                Entropy& entropy = system_entropy());
 
+// The id of the session that an operation creates: a UUID of version 4.
+Result<SessionId> session_of_operation(const OperationId& operation);
+
 // Waits until no answer is running, and makes the session active.
 Result<> prepare_to_append(Store& store, const SessionId& id, const AppendContext& context);
 

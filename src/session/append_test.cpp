@@ -13,6 +13,7 @@
 #include "reprise/conversation.h"
 #include "reprise/open_store.h"
 #include "reprise/sessions.h"
+#include "session/fork.h"
 #include "session/given_answer.h"
 
 namespace reprise::append_test {
@@ -124,6 +125,26 @@ TEST_P(AppendOfALoop, HappensOnceAlsoIfItWasTakenBackSince) {
   EXPECT_TRUE(append_given(store(), id, {assistant("So."), user("And?")}, with("b")));
   EXPECT_FALSE(append_given(store(), id, {assistant("So."), user("Or?")}, with("b")));
   EXPECT_EQ(texts(id), (std::vector<std::string>{"Why?", "So."}));
+}
+
+TEST_P(AppendOfALoop, ForksAndRewindsHappenOnce) {
+  const SessionId id = start();
+  must(append_given(store(), id, {assistant("So."), user("And?"), assistant("Then.")}, {}));
+  if (store().capabilities().many_sessions) {
+    const ForkRequest request{.parent = id, .at = Seq{1}};
+    const SessionId fork =
+        must(fork_session_once(store(), request, operation_id("f"), system_clock()));
+    EXPECT_EQ(must(fork_session_once(store(), request, operation_id("f"), system_clock())), fork);
+    EXPECT_EQ(texts(fork), std::vector<std::string>{"Why?"});
+    EXPECT_FALSE(fork_session_once(store(), {.parent = fork}, operation_id("f"), system_clock()));
+  }
+  if (store().capabilities().rewriting != nullptr) {
+    must(rewind_session_once(store(), id, 1, operation_id("r")));
+    must(rewind_session_once(store(), id, 1, operation_id("r")));
+    EXPECT_EQ(texts(id), (std::vector<std::string>{"Why?", "So."}));
+    must(rewind_session_once(store(), id, 1, operation_id("s")));
+    EXPECT_TRUE(texts(id).empty());
+  }
 }
 
 TEST_P(AppendOfALoop, StartsNothingIfItFails) {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "reprise/sessions.h"
+#include "session/append.h"
 
 namespace reprise {
 namespace {
@@ -69,28 +70,59 @@ Session child_of(Session parent, Seq at, const ForkRequest& request, SessionId i
   return child;
 }
 
-}  // namespace
-
-Result<SessionId> fork_session_with(Store& store, const ForkRequest& request,
-                                    std::vector<Message> messages, Clock& clock, Entropy& entropy) {
+Result<> fork_as(Store& store, const ForkRequest& request, const SessionId& id,
+                 std::vector<Message> messages, Clock& clock) {
   if (!store.capabilities().many_sessions) {
     return fail(Code::unsupported,
                 "this store holds one session: copy it to another store to fork it");
   }
   REPRISE_ASSIGN(Session parent, get(store, request.parent));
   const Seq at = request.at.value_or(parent.info.head);
-  Session child =
-      child_of(std::move(parent), at, request,
-               make_session_id(clock, entropy, store.capabilities().new_ids), clock.now());
+  Session child = child_of(std::move(parent), at, request, id, clock.now());
   if (store.capabilities().messages) {
     // The provider's state includes messages after the fork.
     child.response_chain.clear();
   }
   const ForkOrigin origin{.session = request.parent, .at = at};
-  REPRISE_TRY(store.capabilities().forking != nullptr
-                  ? fork_and_append(store, origin, child, std::move(messages))
-                  : fork_by_copy(store, origin, child, std::move(messages)));
-  return child.info.id;
+  return store.capabilities().forking != nullptr
+             ? fork_and_append(store, origin, child, std::move(messages))
+             : fork_by_copy(store, origin, child, std::move(messages));
+}
+
+Result<RewindResult> rewind(Store& store, const SessionId& id, std::int64_t turns,
+                            const std::optional<OperationId>& operation) {
+  Rewriting* const rewriting = store.capabilities().rewriting;
+  if (rewriting == nullptr) {
+    return fail(Code::unsupported, "this store cannot take turns back; use /fork instead");
+  }
+  REPRISE_ASSIGN(const Session session, get(store, id));
+  const Seq head = session.info.head;
+  REPRISE_ASSIGN(const Seq from, find_turn(store, id, turns));
+  REPRISE_TRY(
+      rewriting->replace_suffix(id, from, {}, {.expected_head = head, .operation = operation}));
+  return RewindResult{.head = from, .messages = head.value - from.value};
+}
+
+}  // namespace
+
+Result<SessionId> fork_session_with(Store& store, const ForkRequest& request,
+                                    std::vector<Message> messages, Clock& clock, Entropy& entropy) {
+  const SessionId id = make_session_id(clock, entropy, store.capabilities().new_ids);
+  REPRISE_TRY(fork_as(store, request, id, std::move(messages), clock));
+  return id;
+}
+
+Result<SessionId> fork_session_once(Store& store, const ForkRequest& request,
+                                    const OperationId& operation, Clock& clock) {
+  REPRISE_ASSIGN(const SessionId id, session_of_operation(operation));
+  auto forked = fork_as(store, request, id, {}, clock);
+  if (forked) {
+    return id;
+  }
+  const std::optional<Session> existing = store.find(id).value_or(std::nullopt);
+  const bool is_retry = existing && existing->info.forked_from &&
+                        existing->info.forked_from->session == request.parent;
+  return is_retry ? Result<SessionId>(id) : std::unexpected(std::move(forked).error());
 }
 
 Result<SessionId> fork_session(Store& store, const ForkRequest& request, Clock& clock,
@@ -99,15 +131,18 @@ Result<SessionId> fork_session(Store& store, const ForkRequest& request, Clock& 
 }
 
 Result<RewindResult> rewind_session(Store& store, const SessionId& id, std::int64_t turns) {
-  Rewriting* const rewriting = store.capabilities().rewriting;
-  if (rewriting == nullptr) {
-    return fail(Code::unsupported, "this store cannot take turns back; use /fork instead");
+  return rewind(store, id, turns, std::nullopt);
+}
+
+Result<> rewind_session_once(Store& store, const SessionId& id, std::int64_t turns,
+                             const OperationId& operation) {
+  // Fails without a change unless the operation was applied.
+  const auto applied = store.append(id, {}, {.expected_head = kSeqEnd, .operation = operation});
+  if (!applied && applied.error().code == Code::conflict) {
+    REPRISE_TRY(rewind(store, id, turns, operation));
+    return {};
   }
-  REPRISE_ASSIGN(const Session session, get(store, id));
-  const Seq head = session.info.head;
-  REPRISE_ASSIGN(const Seq from, find_turn(store, id, turns));
-  REPRISE_TRY(rewriting->replace_suffix(id, from, {}, {.expected_head = head}));
-  return RewindResult{.head = from, .messages = head.value - from.value};
+  return applied ? Result<>() : std::unexpected(applied.error());
 }
 
 }  // namespace reprise

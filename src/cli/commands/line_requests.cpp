@@ -18,6 +18,7 @@
 #include "cli/session/given_session.h"
 #include "reprise/sessions.h"
 #include "session/append.h"
+#include "session/fork.h"
 #include "session/given_message.h"
 
 namespace reprise::cli {
@@ -69,8 +70,8 @@ std::span<const LineRequests::Kind> LineRequests::kinds() {
       {"append", &LineRequests::append, {"do", "session", "messages", "role", "text", "op"}},
       {"read", &LineRequests::read, {"do", "session", "after", "limit"}},
       {"list", &LineRequests::list, {"do", "all", "state", "mode", "limit", "after"}},
-      {"fork", &LineRequests::fork, {"do", "session", "at", "title"}},
-      {"rewind", &LineRequests::rewind, {"do", "session", "turns"}},
+      {"fork", &LineRequests::fork, {"do", "session", "at", "title", "op"}},
+      {"rewind", &LineRequests::rewind, {"do", "session", "turns", "op"}},
       {"search", &LineRequests::search, {"do", "words", "session", "limit", "after"}},
       {"todo", &LineRequests::todo, {"do", "session", "add", "set", "status"}},
   };
@@ -201,24 +202,30 @@ Result<std::string> LineRequests::list(const LineRequest& request) {
 Result<std::string> LineRequests::fork(const LineRequest& request) {
   REPRISE_ASSIGN(const auto at, request.find_number("at", 0));
   REPRISE_ASSIGN(auto title, request.find_text("title"));
+  REPRISE_ASSIGN(const auto operation, operation_of(request));
   REPRISE_ASSIGN(const SessionInfo info, selected(request, true));
   if (title) {
     title = std::string(trimmed(terminal_line(*title)));
   }
+  const ForkRequest fork{.parent = info.id,
+                         .at = at ? std::optional(Seq{*at}) : std::nullopt,
+                         .title = std::move(title)};
   REPRISE_ASSIGN(const SessionId child,
-                 fork_session(store_,
-                              {.parent = info.id,
-                               .at = at ? std::optional(Seq{*at}) : std::nullopt,
-                               .title = std::move(title)},
-                              context_.clock()));
+                 operation ? fork_session_once(store_, fork, *operation, context_.clock())
+                           : fork_session(store_, fork, context_.clock()));
   return session_result(child);
 }
 
 Result<std::string> LineRequests::rewind(const LineRequest& request) {
   REPRISE_ASSIGN(const auto turns, request.find_number("turns", 1));
+  REPRISE_ASSIGN(const auto operation, operation_of(request));
   REPRISE_ASSIGN(const SessionInfo info, selected(request, true));
   REPRISE_TRY(prepare_to_append(store_, info.id, {.stop = stop_, .clock = context_.clock()}));
-  REPRISE_TRY(rewind_session(store_, info.id, turns.value_or(1)));
+  if (operation) {
+    REPRISE_TRY(rewind_session_once(store_, info.id, turns.value_or(1), *operation));
+  } else {
+    REPRISE_TRY(rewind_session(store_, info.id, turns.value_or(1)));
+  }
   return session_result(info.id);
 }
 
