@@ -180,10 +180,13 @@ constexpr CommandEntry kCommands[] = {
          "with --json one or several messages as `show --json` prints them. They are stored in one "
          "step, all or none, and are safe when the session's id and the positions are printed. "
          "With --op a retry after a failure happens once, and prints the same.\n\n"
-         "An answer that is running in the session is waited for.",
+         "An answer that is running in the session is waited for.\n\n"
+         "`reprise append --json -` is one process for many requests: it reads one per line, and "
+         "prints a line for each when it is done.",
      .examples = "echo 'Why is the sky blue?' | reprise append --new\n"
                  "reprise append last --role assistant < answer.txt\n"
-                 "reprise append last --json --op 7f3a < messages.jsonl",
+                 "reprise append last --json --op 7f3a < messages.jsonl\n"
+                 "my-agent | reprise append --json -",
      .make = make_append},
     {.name = "answer",
      .group = CommandGroup::change,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/terminal_text.h"
 #include "base/text.h"

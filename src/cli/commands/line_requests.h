@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "cli/commands/line_request.h"
+#include "cli/commands/line_request.h"  // IWYU pragma: export
 #include "cli/program/context.h"
 #include "reprise/search.h"
 #include "reprise/store.h"
