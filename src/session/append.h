@@ -2,10 +2,11 @@
 
 // Appends messages of another program's loop, and starts sessions for them. No provider is asked.
 
-#include <stop_token>
+#include <chrono>      // IWYU pragma: export
+#include <stop_token>  // IWYU pragma: export
 
-#include "reprise/environment.h"
-#include "reprise/store.h"
+#include "reprise/environment.h"  // IWYU pragma: export
+#include "reprise/store.h"        // IWYU pragma: export
 
 namespace reprise {
 

@@ -1,5 +1,7 @@
 #include "session/given_answer.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "engine/lease.h"
 #include "engine/message_of.h"

@@ -4,10 +4,10 @@
 // do. It belongs to no process, only to a lease, which each of them renews: if nobody does in time,
 // the answer becomes an incomplete message, as that of a process that has ended.
 
-#include <span>
+#include <span>  // IWYU pragma: export
 
-#include "reprise/capabilities.h"
-#include "session/append.h"
+#include "reprise/capabilities.h"  // IWYU pragma: export
+#include "session/append.h"        // IWYU pragma: export
 
 namespace reprise {
 

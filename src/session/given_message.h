@@ -10,9 +10,9 @@
 //      types are stored as they are.
 //  (3) Without `created_at` its time is `now`; null is an unknown time.
 
-#include <vector>
+#include <vector>  // IWYU pragma: export
 
-#include "reprise/message.h"
+#include "reprise/message.h"  // IWYU pragma: export
 
 namespace reprise {
 

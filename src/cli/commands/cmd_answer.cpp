@@ -1,5 +1,6 @@
 // reprise answer: stores an answer of another program's loop while it arrives.
 
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <array>

@@ -2,13 +2,13 @@
 
 // A request of `append --json -`: one JSON object, whose members are read by name and type.
 
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <optional>     // IWYU pragma: export
+#include <span>         // IWYU pragma: export
+#include <string>       // IWYU pragma: export
+#include <string_view>  // IWYU pragma: export
+#include <vector>       // IWYU pragma: export
 
-#include "reprise/types.h"
+#include "reprise/types.h"  // IWYU pragma: export
 
 namespace reprise::cli {
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "base/utf8.h"

@@ -2,7 +2,7 @@
 
 // The document of `reprise show --json`, and what the transcript checks, too.
 
-#include <functional>
+#include <functional>  // IWYU pragma: export
 
 #include "export/transcript.h"     // IWYU pragma: export
 #include "reprise/conversation.h"  // IWYU pragma: export

@@ -1,5 +1,6 @@
 #include "cli/process/line_input.h"
 
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <array>

@@ -2,14 +2,14 @@
 
 // Reads requests, one per line, from a pipe.
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
+#include <cstddef>   // IWYU pragma: export
+#include <cstdint>   // IWYU pragma: export
+#include <optional>  // IWYU pragma: export
 #include <stop_token>
-#include <string>
-#include <utility>
+#include <string>   // IWYU pragma: export
+#include <utility>  // IWYU pragma: export
 
-#include "cli/process/input_wait.h"
+#include "cli/process/input_wait.h"  // IWYU pragma: export
 #include "reprise/error.h"
 
 namespace reprise::cli {
