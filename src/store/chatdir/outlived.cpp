@@ -88,7 +88,7 @@ Result<> Chat::put_aside_replaced() {
   if (settings_.on_warning) {
     settings_.on_warning(
         cat(location_.folder.native(),
-            ": another program has begun a new conversation in this chat; the title, "
+            ": another program has started a new conversation in this chat; the title, "
             "todos and settings of the old one are kept in ",
             kept));
   }
