@@ -128,6 +128,36 @@ TEST_F(RunningTurn, ARefusedQuestionLeavesTheFileUnchanged) {
   EXPECT_EQ(texts_in(*store).size(), 6U);
 }
 
+// Another program makes the file while the first question is answered.
+TEST_F(RunningTurn, JoinsAConversationThatWasBegunMeanwhile) {
+  fs::remove(file_);
+  const auto store = open();
+  must(store->capabilities().deferred_creation->begin(session("new")));
+  ask(*store, "q");
+  put(kOriginalContext);
+  must(
+      store->append(session_id("new"), {assistant("re: q", at(101))},
+                    {.operation = operation_id("end-q"), .end_partial = operation_id("answer-q")}));
+  EXPECT_EQ(texts_in(*open()).size(), 6U);
+  EXPECT_EQ(texts_in(*open()).back(), "re: q");
+  EXPECT_EQ(must(open()->list({})).sessions.size(), 1U);
+  EXPECT_EQ(only(*open()), session_id("new"));
+  EXPECT_FALSE(is_beside());
+  EXPECT_EQ(load_as_original(bytes()).refusal, "");
+}
+
+// But it is seen before the first question is stored.
+TEST_F(RunningTurn, HasNoRoomBesideAnotherConversation) {
+  fs::remove(file_);
+  const auto store = open();
+  must(store->capabilities().deferred_creation->begin(session("new")));
+  put(kOriginalContext);
+  EXPECT_TRUE(fails(store->append(session_id("new"), {user("q")}, {.begin_partial = begins("a")}),
+                    Code::unsupported));
+  EXPECT_EQ(bytes(), kOriginalContext);
+  EXPECT_FALSE(is_beside());
+}
+
 TEST_F(RunningTurn, ARefusedContinuationChangesNothing) {
   const auto store = open();
   must(store->append(only(*store), {},

@@ -40,6 +40,7 @@ class ContextFiles final : public OneFile {
                                   std::string_view bytes) const override;
   Result<std::string> encode(Document& document) const override;
   Document merge(const Document& written, Document found) const override;
+  bool join(Document& found, const FileSession& session) const override;
 
  private:
   std::filesystem::path trash_of(const SessionId& id) const override;
@@ -133,6 +134,21 @@ Result<std::string> ContextFiles::encode(Document& document) const {
 
 Document ContextFiles::merge(const Document& written, Document found) const {
   return context::merge(origin_, written, std::move(found));
+}
+
+// What the file determines stays: its messages, its prompt and its members.
+bool ContextFiles::join(Document& found, const FileSession& session) const {
+  if (found.sessions.size() != 1 || !has_id(origin_.unnamed)(found.sessions.front())) {
+    return false;
+  }
+  StoredSession& stored = found.sessions.front().stored;
+  Session joined = session.stored.session;
+  joined.info.head = stored.session.info.head;
+  joined.usage = stored.session.usage;
+  joined.system_prompt = stored.session.system_prompt;
+  joined.extra = stored.session.extra;
+  stored.session = std::move(joined);
+  return true;
 }
 
 }  // namespace store::context

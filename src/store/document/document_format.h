@@ -175,6 +175,11 @@ class DocumentFormat {
   }
   virtual void sweep() const {}
 
+  // Called if another program has made the file while the first turn of this new session, which it
+  // has no room for, was running. Makes what is in the file the beginning of the session; false if
+  // that is a session of ours.
+  virtual bool join(Document& /*found*/, const FileSession& /*session*/) const { return false; }
+
   virtual bool has_signatures() const { return false; }
   // The current file's signature. If it is failed, the store refuses to change the file.
   virtual Result<Signature> signature(const std::filesystem::path& /*file*/) const {

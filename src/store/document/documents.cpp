@@ -256,14 +256,16 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
     return std::unexpected(no_session(id));
   }
   const Found& found = *existing;
-  if (found.is_unsaved) {
+  REPRISE_ASSIGN(const bool has_turn,
+                 found.is_unsaved ? has_pending_turn(id) : Result<bool>(false));
+  if (found.is_unsaved && !has_turn) {
     const auto has_room = check_room(*found.session);
     if (!has_room && has_room.error().code == Code::unsupported) {
       forget_unsaved(id);  // another session has been begun since
     }
     REPRISE_TRY(has_room);
   }
-  REPRISE_ASSIGN(Draft draft, draft_of(found));
+  REPRISE_ASSIGN(Draft draft, draft_of(found, has_turn));
   Document& document = draft.document;
   FileSession& session = *find_session(document, id);
   session.stored.log = std::make_shared<Log>(*session.stored.log);  // readers may hold the old one

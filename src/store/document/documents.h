@@ -113,7 +113,7 @@ class Documents {
     Document document;
     std::optional<FileIdentity> identity;
   };
-  Result<Draft> draft_of(const Found& found);
+  Result<Draft> draft_of(const Found& found, bool may_join = false);
   // Of a file as it is now; empty if there is none.
   Result<Draft> draft_at(const std::filesystem::path& file);
   Result<bool> has_pending_turn(const SessionId& id) const;

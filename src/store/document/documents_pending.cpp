@@ -194,11 +194,14 @@ Result<std::optional<Documents::Found>> Documents::find_unsaved(const SessionId&
 }
 
 // The file's document, with the new session as its last one.
-Result<Documents::Draft> Documents::draft_of(const Found& found) {
+Result<Documents::Draft> Documents::draft_of(const Found& found, bool may_join) {
   if (!found.is_unsaved) {
     return Draft{*found.loaded.document, found.loaded.identity};
   }
   REPRISE_ASSIGN(Draft draft, draft_at(found.file));
+  if (may_join && format_.join(draft.document, *found.session)) {
+    return draft;
+  }
   draft.document.sessions.push_back(*found.session);
   return draft;
 }
