@@ -246,13 +246,13 @@ Result<std::string> changed_model(Source& messages, Artefacts& artefacts, const 
                                   const RecordedTurn& turn) {
   REPRISE_ASSIGN(const std::optional<Session> session, messages.find(id));
   REPRISE_ASSIGN(const auto old, artefacts.find_artefact(id, kChat, kModelFile));
-  const bool is_chosen = session && !session->info.model.empty();
-  if (!is_chosen && old) {
+  const SessionInfo info = session ? session->info : SessionInfo{.id = id};
+  if (info.model.empty() && old) {
     return std::string();
   }
-  const std::string& model = is_chosen ? session->info.model : turn.model;
+  const std::string& model = info.model.empty() ? turn.model : info.model;
   const std::string provider =
-      provider_for_original(is_chosen ? session->info.provider : turn.provider);
+      provider_for_original(info.model.empty() ? turn.provider : info.provider);
   const JsonView before(old ? std::string_view(*old) : std::string_view());
   return before["id"].text() == model && before["provider"].text() == provider
              ? std::string()

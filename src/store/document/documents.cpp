@@ -250,22 +250,30 @@ Result<> Documents::edit(const SessionId& id, const Edit& edit, Trust trust,
   });
 }
 
+// There may be no room any more for a new session of which nothing is stored.
+Result<Documents::Draft> Documents::draft_to_edit(const Found& found, const SessionId& id) {
+  if (!found.is_unsaved) {
+    return draft_of(found);
+  }
+  REPRISE_ASSIGN(const bool has_turn, has_pending_turn(id));
+  if (has_turn) {
+    return draft_of(found, true);
+  }
+  const auto has_room = check_room(*found.session);
+  if (!has_room && has_room.error().code == Code::unsupported) {
+    forget_unsaved(id);  // another session was begun first
+  }
+  REPRISE_TRY(has_room);
+  return draft_of(found);
+}
+
 Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust trust) {
   REPRISE_ASSIGN(const auto existing, find_in_file(id));
   if (!existing) {
     return std::unexpected(no_session(id));
   }
   const Found& found = *existing;
-  REPRISE_ASSIGN(const bool has_turn,
-                 found.is_unsaved ? has_pending_turn(id) : Result<bool>(false));
-  if (found.is_unsaved && !has_turn) {
-    const auto has_room = check_room(*found.session);
-    if (!has_room && has_room.error().code == Code::unsupported) {
-      forget_unsaved(id);  // another session has been begun since
-    }
-    REPRISE_TRY(has_room);
-  }
-  REPRISE_ASSIGN(Draft draft, draft_of(found, has_turn));
+  REPRISE_ASSIGN(Draft draft, draft_to_edit(found, id));
   Document& document = draft.document;
   FileSession& session = *find_session(document, id);
   session.stored.log = std::make_shared<Log>(*session.stored.log);  // readers may hold the old one

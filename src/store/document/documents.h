@@ -114,6 +114,7 @@ class Documents {
     std::optional<FileIdentity> identity;
   };
   Result<Draft> draft_of(const Found& found, bool may_join = false);
+  Result<Draft> draft_to_edit(const Found& found, const SessionId& id);
   // Of a file as it is now; empty if there is none.
   Result<Draft> draft_at(const std::filesystem::path& file);
   Result<bool> has_pending_turn(const SessionId& id) const;
