@@ -284,8 +284,8 @@ Result<> copy_other_files(const fs::path& from, const fs::path& to, std::vector<
   return copy_files(from, to, std::array{kMessagesFile, kMetadataFile, kLockFile}, damage);
 }
 
-Result<> copy_folder(const fs::path& from, const fs::path& to, std::vector<Damage>& damage) {
-  return copy_files(from, to, {}, &damage);
+Result<> copy_folder(const fs::path& from, const fs::path& to) {
+  return copy_files(from, to, {}, nullptr);
 }
 
 Result<> create_directory(const fs::path& target,

@@ -52,16 +52,11 @@ Result<> fill_folder(const fs::path& folder, const Session& session,
 
 }  // namespace
 
-// The steps of a fork that is a copy of its parent's first messages; what cannot be copied is said.
+// The steps of a fork that is a copy of its parent's first messages.
 Result<> ChatdirStore::copy_parent_steps(const Session& session,
                                          const std::vector<Message>& messages,
                                          const fs::path& folder) {
   const auto& origin = session.info.forked_from;
-  const auto warn = [this](std::string_view text) {
-    if (chats_.settings().on_warning) {
-      chats_.settings().on_warning(text);
-    }
-  };
   if (!origin || messages.empty() || !check_id(origin->session)) {
     return {};
   }
@@ -70,7 +65,10 @@ Result<> ChatdirStore::copy_parent_steps(const Session& session,
     return {};
   }
   if (parent->is_packed()) {
-    warn(cat("the files of its steps stay in the archive of ", short_id(origin->session)));
+    if (chats_.settings().on_warning) {
+      chats_.settings().on_warning(
+          cat("the files of its steps stay in the archive of ", short_id(origin->session)));
+    }
     return {};
   }
   REPRISE_ASSIGN(const StoredSession stored,
@@ -81,12 +79,7 @@ Result<> ChatdirStore::copy_parent_steps(const Session& session,
                                                      return message.role == role::kAssistant;
                                                    }),
                           .is_whole = shared >= stored.session.info.head.value};
-  std::vector<Damage> damage;
-  REPRISE_TRY(copy_steps(parent->folder, folder, steps, damage));
-  for (const Damage& part : damage) {
-    warn(cat("not in the fork: ", part.where, ": ", part.reason));
-  }
-  return {};
+  return copy_steps(parent->folder, folder, steps);
 }
 
 Result<> ChatdirStore::create(const Session& session) {

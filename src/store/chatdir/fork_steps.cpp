@@ -55,8 +55,7 @@ Result<> copy_steps_file(const fs::path& from, const fs::path& to, const std::se
 
 }  // namespace
 
-Result<> copy_steps(const fs::path& from, const fs::path& to, const ForkedSteps& steps,
-                    std::vector<Damage>& damage) {
+Result<> copy_steps(const fs::path& from, const fs::path& to, const ForkedSteps& steps) {
   std::set<Step> copied;
   fs::path newest;
   for (const char* const name : {"step", "steps"}) {
@@ -74,7 +73,7 @@ Result<> copy_steps(const fs::path& from, const fs::path& to, const ForkedSteps&
       if (is_copied) {
         newest = fs::path(name) / entry.path().filename();
         copied.insert({number_of(newest)});
-        REPRISE_TRY(copy_folder(from / newest, to / newest, damage));
+        REPRISE_TRY(copy_folder(from / newest, to / newest));
       }
     }
   }

@@ -101,9 +101,8 @@ Result<std::optional<SessionId>> find_current(const Layout& layout);
 Result<> copy_other_files(const std::filesystem::path& from, const std::filesystem::path& to,
                           std::vector<Damage>* damage = nullptr);
 
-// The same for all files of a folder.
-Result<> copy_folder(const std::filesystem::path& from, const std::filesystem::path& to,
-                     std::vector<Damage>& damage);
+// The same for all files of a folder; fails if any cannot be read.
+Result<> copy_folder(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // What a fork has of a chat: its first messages with that many answers, or all of its messages.
 struct ForkedSteps {
@@ -112,7 +111,7 @@ struct ForkedSteps {
 };
 // Copies the files of the steps that a fork has, and of the chat's own folder what belongs to them.
 Result<> copy_steps(const std::filesystem::path& from, const std::filesystem::path& to,
-                    const ForkedSteps& steps, std::vector<Damage>& damage);
+                    const ForkedSteps& steps);
 
 // Creates a chat directory with the contents that `fill` writes to another one beside it. On
 // failure, neither exists. conflict if the target exists.
