@@ -13,6 +13,9 @@ constexpr std::size_t kVersionAt = 14;
 constexpr std::size_t kVariantAt = 19;
 constexpr std::size_t kNodeAt = 24;  // of the last group
 constexpr std::string_view kCopiedFrom = "copied_from";
+// The ids of all copies follow from these.
+constexpr std::string_view kImportSeed = "reprise import ";
+constexpr std::string_view kCopySeed = "reprise copy ";
 
 bool is_version(std::string_view uuid, char version) {
   return is_uuid(uuid) && uuid[kVersionAt] == version &&
@@ -22,7 +25,7 @@ bool is_version(std::string_view uuid, char version) {
 // The last group of an imported session's id of version 4, by which it is recognised.
 std::string imported_node(std::string_view uuid) {
   std::string node;
-  for (std::uint64_t hash = fnv1a(cat("reprise import ", uuid.substr(0, kNodeAt)));
+  for (std::uint64_t hash = fnv1a(cat(kImportSeed, uuid.substr(0, kNodeAt)));
        node.size() < kUuidBytes - kNodeAt; hash >>= 4U) {
     node += "0123456789abcdef"[hash & 0xFU];
   }
@@ -99,7 +102,7 @@ Result<SessionId> version_4_id(const SessionId& id) {
     uuid.replace(kNodeAt, std::string::npos, imported_node(uuid));
     return SessionId::parse(uuid);
   }
-  REPRISE_ASSIGN(const BlobHash hash, sha256(cat("reprise copy ", text)));
+  REPRISE_ASSIGN(const BlobHash hash, sha256(cat(kCopySeed, text)));
   uuid = hash.str().substr(0, 32);
   for (const std::size_t at : {20U, 16U, 12U, 8U}) {
     uuid.insert(at, "-");

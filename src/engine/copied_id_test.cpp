@@ -130,6 +130,17 @@ TEST_F(CopiedIds, ACopyWithTheSameIdIsContinued) {
   EXPECT_EQ(ids_in(*four_), std::vector{id_.str()});
 }
 
+TEST_F(CopiedIds, WhatCouldNotBeStoredIsDeliveredUnderSuchAnId) {
+  OutboxSession outbox{.session = *get(*source_, id_),
+                       .fork = make_session_id(system_clock(), system_entropy())};
+  outbox.steps.push_back(
+      {.operation = *OperationId::parse("op"), .messages = {message("user", "q", 1)}});
+  for (int deliveries = 0; deliveries < 2; ++deliveries) {
+    ASSERT_TRUE(replay_outbox(outbox, *four_));
+    EXPECT_EQ(ids_in(*four_), std::vector{version_4_id(id_)->str()});
+  }
+}
+
 TEST_F(CopiedIds, TheTimeOfTheLastActivityIsCopied) {
   add(*source_, id_, 0, 2, "m");
   const Time later = Time(std::chrono::seconds(1'700'009'000));

@@ -2,6 +2,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "engine/copied_id.h"
 #include "engine/copy.h"
 #include "engine/copy_reduce.h"
 #include "reprise/capabilities.h"
@@ -195,7 +196,13 @@ class OutboxReplay {
 }  // namespace
 
 Result<CopiedSession> replay_outbox(const OutboxSession& outbox, Store& target) {
-  return OutboxReplay(outbox, target).run();
+  if (target.capabilities().new_ids != UuidVersion::v4) {
+    return OutboxReplay(outbox, target).run();
+  }
+  OutboxSession renamed = outbox;
+  REPRISE_ASSIGN(renamed.session, with_copied_ids(target, target, outbox.session));
+  REPRISE_ASSIGN(renamed.fork, version_4_id(outbox.fork));
+  return OutboxReplay(renamed, target).run();
 }
 
 }  // namespace reprise

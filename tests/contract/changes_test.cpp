@@ -89,6 +89,17 @@ TEST_P(StoreContract, RewindsAndForksAreChanges) {
   EXPECT_EQ(follower.changed(), Changed{"fork"});
 }
 
+// Its messages were the last ones in the store.
+TEST_P(StoreContract, ARewindOfTheNewestMessagesIsAChange) {
+  REPRISE_NEEDS(capabilities().change_reader && capabilities().rewriting);
+  const SessionId a = create("a", messages(4));
+  Follower follower(*capabilities().change_reader);
+  must(capabilities().rewriting->replace_suffix(a, {2}, {}, {}));
+  EXPECT_EQ(follower.changed(), Changed{"a"});
+  must(store().append(a, messages(1, "new"), {}));
+  EXPECT_EQ(follower.changed(), Changed{"a"});
+}
+
 TEST_P(StoreContract, ChangesOfTheTrashAreReported) {
   REPRISE_NEEDS(capabilities().change_reader && capabilities().trash);
   const SessionId a = create("a", messages(1));

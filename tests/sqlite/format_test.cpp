@@ -39,7 +39,7 @@ class SqliteFormat : public testing::Test {
 
 TEST_F(SqliteFormat, TheHeaderHasItsVersion) {
   EXPECT_EQ(rows("PRAGMA application_id"), Rows{std::to_string(0x52505253)});
-  EXPECT_EQ(rows("PRAGMA user_version"), Rows{"4"});
+  EXPECT_EQ(rows("PRAGMA user_version"), Rows{"5"});
   EXPECT_EQ(rows("PRAGMA journal_mode"), Rows{"wal"});
   EXPECT_EQ(rows("SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name"),
             (Rows{"reprise_blob_unnamed", "reprise_message_copied", "reprise_message_inserted",
@@ -48,18 +48,40 @@ TEST_F(SqliteFormat, TheHeaderHasItsVersion) {
 }
 
 TEST_F(SqliteFormat, TablesHaveTheDocumentedColumns) {
-  EXPECT_EQ(columns("sessions"), (Rows{"ahead_us",       "base",          "base_count",
-                                       "cached_tokens",  "closed_us",     "config",
-                                       "cost_nanos",     "created_at",    "created_us",
-                                       "extra",          "forked_at",     "forked_from",
-                                       "generation",     "head",          "id",
-                                       "input_tokens",   "kept_for",      "mode",
-                                       "model",          "output_tokens", "pinned",
-                                       "price_source",   "provider",      "reasoning_tokens",
-                                       "response_chain", "state",         "state_before_trash",
-                                       "system_prompt",  "title",         "token_count",
-                                       "trashed_us",     "updated_at",    "updated_slot",
-                                       "updated_us",     "working_dir"}));
+  EXPECT_EQ(columns("sessions"), (Rows{"ahead_us",
+                                       "base",
+                                       "base_count",
+                                       "cached_tokens",
+                                       "closed_us",
+                                       "config",
+                                       "cost_nanos",
+                                       "created_at",
+                                       "created_us",
+                                       "extra",
+                                       "forked_at",
+                                       "forked_from",
+                                       "generation",
+                                       "head",
+                                       "id",
+                                       "input_tokens",
+                                       "mode",
+                                       "model",
+                                       "output_tokens",
+                                       "pinned",
+                                       "price_source",
+                                       "provider",
+                                       "reasoning_tokens",
+                                       "response_chain",
+                                       "state",
+                                       "state_before_trash",
+                                       "system_prompt",
+                                       "title",
+                                       "token_count",
+                                       "trashed_us",
+                                       "updated_at",
+                                       "updated_slot",
+                                       "updated_us",
+                                       "working_dir"}));
   EXPECT_EQ(columns("messages"),
             (Rows{"author", "content", "created_at", "created_us", "extra", "id", "model",
                   "provider", "response_id", "role", "seq", "session_id", "state", "usage"}));
@@ -70,6 +92,11 @@ TEST_F(SqliteFormat, TablesHaveTheDocumentedColumns) {
   EXPECT_EQ(columns("reprise_artefacts"), (Rows{"bytes", "id", "n", "name", "session_id", "step"}));
   EXPECT_EQ(columns("reprise_blobs"), (Rows{"bytes", "hash", "id", "n"}));
   EXPECT_EQ(columns("reprise_blob_refs"), (Rows{"hash", "session_id"}));
+  EXPECT_EQ(columns("reprise_kept"), (Rows{"base", "base_count", "head", "id", "kept_for"}));
+  EXPECT_EQ(
+      columns("reprise_kept_messages"),
+      (Rows{"author", "content", "created_at", "created_us", "extra", "id", "message", "model",
+            "provider", "response_id", "role", "seq", "session_id", "state", "usage"}));
   EXPECT_EQ(columns("reprise_pins"), (Rows{"hash", "put_us"}));
   EXPECT_EQ(rows("SELECT count(*) FROM sqlite_schema WHERE name = 'reprise_damage'"), Rows{"0"});
 }
@@ -81,8 +108,8 @@ TEST_F(SqliteFormat, ASessionIsARow) {
   EXPECT_EQ(rows("SELECT created_at = strftime('%Y-%m-%d %H:%M:%S', created_us / 1000000,"
                  " 'unixepoch'), updated_at, updated_us, updated_slot = updated_us >> 26,"
                  " json_valid(config), json_valid(response_chain), json_valid(extra), head,"
-                 " generation, base IS NULL, kept_for IS NULL FROM sessions"),
-            Rows{"1|1972-11-07 16:00:00|90000000123456|1|1|1|1|0|0|1|1"});
+                 " generation, base IS NULL FROM sessions"),
+            Rows{"1|1972-11-07 16:00:00|90000000123456|1|1|1|1|0|0|1"});
   EXPECT_EQ(rows("SELECT json_valid(prompts) FROM reprise_prompts"), Rows{"1"});
   must(store_->capabilities().trash->trash(id_, at(7)));
   EXPECT_EQ(
@@ -174,7 +201,12 @@ TEST_F(SqliteFormat, AForkIsOneRowAndAReplacedSuffixARetainedSession) {
             Rows{"s|2|2|s|2"});
   EXPECT_EQ(rows("SELECT count(*) FROM messages WHERE session_id = 'child'"), Rows{"0"});
   must(store_->capabilities().rewriting->replace_suffix(id_, Seq{1}, {assistant("new")}, {}));
-  EXPECT_EQ(rows("SELECT kept_for, state FROM sessions WHERE id LIKE 's~%'"), Rows{"s|kept"});
+  EXPECT_EQ(rows("SELECT id, kept_for, base, base_count, head FROM reprise_kept"),
+            Rows{"s~0|s|s|1|3"});
+  EXPECT_EQ(rows("SELECT seq, role FROM reprise_kept_messages ORDER BY seq"),
+            (Rows{"1|assistant", "2|user"}));
+  EXPECT_EQ(rows("SELECT id FROM sessions ORDER BY id"), (Rows{"child", "s"}))
+      << "the original lists only what the user has";
   EXPECT_EQ(rows("SELECT generation FROM sessions WHERE id = 's'"), Rows{"1"});
   EXPECT_EQ(must(store_->list({.states = {SessionState::active, SessionState::closed,
                                           SessionState::archived, SessionState::trashed}}))
@@ -191,6 +223,29 @@ TEST_F(SqliteFormat, AForkIsOneRowAndAReplacedSuffixARetainedSession) {
       " '[{\"type\":\"text\",\"text\":\"hi\"}]', datetime('now'))");
   EXPECT_EQ(must(read_all(*store_, session_id("child"))).back().seq, Seq{2});
   EXPECT_EQ(must(get(*store_, session_id("child"))).info.head, Seq{3});
+}
+
+TEST_F(SqliteFormat, ARepairFindsARetainedSessionByItsMessages) {
+  must(store_->create(session("s")));
+  must(store_->append(id_, {user("1"), assistant("2"), user("3")}, {}));
+  must(store_->capabilities().rewriting->replace_suffix(id_, Seq{1}, {}, {}));
+  {
+    PlainDatabase plain(file_);
+    plain.run("PRAGMA foreign_keys = OFF");
+    plain.run("DELETE FROM reprise_kept");
+    plain.run("DELETE FROM sessions");
+  }
+  EXPECT_FALSE(must(store_->capabilities().repair->verify()).damage.empty());
+  const fs::path copy = folder_.path() / "copy.db";
+  must(store_->capabilities().repair->repair_into(copy));
+  const auto repaired = open_at(copy);
+  EXPECT_EQ(must(repaired->list({})).sessions.size(), 1U);
+  Rows replaced;
+  must(repaired->capabilities().rewriting->read_replaced(id_, [&](Message&& message) {
+    replaced.push_back(plain_text(message));
+    return Flow::proceed;
+  }));
+  EXPECT_EQ(replaced, (Rows{"2", "3"}));
 }
 
 TEST_F(SqliteFormat, TheLockFileNamesItsHolderAndReservesSpace) {

@@ -246,7 +246,7 @@ TEST_F(HotJournal, OfAMigrationIsRolledBack) {
       {"ALTER TABLE sessions ADD COLUMN head INTEGER NOT NULL DEFAULT 0",
        "ALTER TABLE messages ADD COLUMN created_us INTEGER",
        "CREATE TABLE reprise_blobs(id INTEGER PRIMARY KEY)", "UPDATE messages SET created_us = 5",
-       "PRAGMA application_id=1380995923", "PRAGMA user_version=4", insert_messages("s", 301, 900)},
+       "PRAGMA application_id=1380995923", "PRAGMA user_version=5", insert_messages("s", 301, 900)},
       Death::in_commit);
   std::string bytes = bytes_of(file_);
   bytes[18] = bytes[19] = 2;  // like while the journal mode is changed

@@ -318,7 +318,7 @@ TEST(UnreleasedDatabases, AreRefusedAndLeftAlone) {
   {
     const auto store = open_at(file);
   }
-  for (const std::string version : {"1", "2", "3"}) {
+  for (const std::string version : {"1", "2", "3", "4"}) {
     {
       PlainDatabase plain(file);
       plain.run("PRAGMA user_version = " + version);

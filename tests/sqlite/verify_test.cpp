@@ -113,7 +113,7 @@ TEST(SqliteVerifyPages, EachFindingIsReportedOnceInPlainWords) {
   }
   std::string bytes = bytes_of(file);
   constexpr std::size_t kPage = 4096;
-  bytes.replace(30 * kPage, 2 * kPage, std::string(2 * kPage, '\xEE'));
+  bytes.replace(50 * kPage, 2 * kPage, std::string(2 * kPage, '\xEE'));
   must(replace_file(file, bytes));
   const auto store = open_at(file);
   const VerifyReport report = must(store->capabilities().repair->verify());

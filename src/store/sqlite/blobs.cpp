@@ -74,7 +74,7 @@ std::int64_t pinned_since_us(Clock& clock) {
 Result<> release_blobs(Connection& connection, const SessionId& id, Clock& clock) {
   return connection.run(
       "INSERT INTO reprise_pins(hash, put_us) SELECT hash, 0 FROM reprise_blob_refs"
-      " WHERE session_id IN (SELECT ?1 UNION ALL SELECT id FROM sessions WHERE kept_for = ?1)"
+      " WHERE session_id = ?1"
       " ON CONFLICT(hash) DO UPDATE SET put_us = 0 WHERE put_us < ?2",
       id.str(), pinned_since_us(clock));
 }

@@ -18,22 +18,25 @@ namespace {
 // New rows have the highest rowids. So the last session and message at the earlier position
 // determine what is new, provided both still have their rowids: rows that were removed, or
 // renumbered by VACUUM, are detected there or by the number of sessions. A replacement moves
-// messages to a retained session, whose row is new, too; a session that moves to another folder
-// gets a new rowid (update_session). Only the trash needs a check of its own.
+// messages to a retained session, whose row is new, too, and which records their rowids; no new
+// message has one of these (messages.cpp). A session that moves to another folder gets a new rowid
+// (update_session). Only the trash needs a check of its own.
 struct Position {
   std::int64_t sessions = 0;
   std::int64_t last_session = 0;  // a rowid; 0 for none
   std::int64_t session_name = 0;  // a hash
   std::int64_t last_message = 0;  // likewise
   std::int64_t message_name = 0;
+  std::int64_t last_kept = 0;
   std::int64_t trash = 0;  // a hash
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-constexpr std::string_view kFormatVersion = "1";
+constexpr std::string_view kFormatVersion = "2";
 constexpr auto kParts =
     std::array{&Position::sessions,     &Position::last_session, &Position::session_name,
-               &Position::last_message, &Position::message_name, &Position::trash};
+               &Position::last_message, &Position::message_name, &Position::last_kept,
+               &Position::trash};
 
 std::string format(const Position& position) {
   std::string text(kFormatVersion);
@@ -79,10 +82,10 @@ Result<std::int64_t> session_name(Connection& connection, std::int64_t row) {
 Result<std::int64_t> message_name(Connection& connection, std::int64_t row) {
   REPRISE_ASSIGN(
       Statement found,
-      connection.query("SELECT coalesce(s.kept_for, m.session_id) AS session, m.seq AS seq,"
-                       " m.created_us AS created_us FROM messages AS m LEFT JOIN sessions AS s ON "
-                       "s.id = m.session_id"
-                       " WHERE m.id = ?",
+      connection.query("SELECT session_id AS session, seq, created_us FROM messages WHERE id = ?1"
+                       " UNION ALL SELECT k.kept_for, m.seq, m.created_us"
+                       " FROM reprise_kept_messages AS m JOIN reprise_kept AS k"
+                       " ON k.id = m.session_id WHERE m.message = ?1",
                        row));
   REPRISE_ASSIGN(const bool exists, found.step());
   return exists ? hash_of(cat(found.bytes("session"), " ", found.integer("seq"), " ",
@@ -114,7 +117,11 @@ Result<Position> position_now(Connection& connection, const std::vector<SessionI
   Position now;
   REPRISE_ASSIGN(now.sessions, connection.integer("SELECT count(*) FROM sessions"));
   REPRISE_ASSIGN(now.last_session, connection.integer("SELECT max(rowid) FROM sessions"));
-  REPRISE_ASSIGN(now.last_message, connection.integer("SELECT max(id) FROM messages"));
+  REPRISE_ASSIGN(now.last_message,
+                 connection.integer("SELECT max(coalesce((SELECT max(id) FROM messages), 0),"
+                                    " coalesce((SELECT max(message)"
+                                    " FROM reprise_kept_messages), 0))"));
+  REPRISE_ASSIGN(now.last_kept, connection.integer("SELECT max(rowid) FROM reprise_kept"));
   REPRISE_ASSIGN(now.session_name, session_name(connection, now.last_session));
   REPRISE_ASSIGN(now.message_name, message_name(connection, now.last_message));
   now.trash = hash_of(trashed);
@@ -137,11 +144,13 @@ Result<std::optional<std::vector<SessionInfo>>> read_changed(Connection& connect
                                                              const Position& then) {
   static const std::string sql =
       cat("SELECT ", info_select(),
-          " FROM (SELECT DISTINCT coalesce(c.kept_for, c.id) AS id FROM (SELECT session_id AS id"
-          " FROM messages WHERE id > ? UNION SELECT id FROM sessions WHERE rowid > ?) AS new"
-          " CROSS JOIN sessions AS c ON c.id = new.id) AS l CROSS JOIN sessions AS s ON s.id = l.id"
+          " FROM (SELECT session_id AS id FROM messages WHERE id > ? UNION"
+          " SELECT id FROM sessions WHERE rowid > ? UNION"
+          " SELECT kept_for FROM reprise_kept WHERE rowid > ?) AS l"
+          " CROSS JOIN sessions AS s ON s.id = l.id"
           " LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0");
-  REPRISE_ASSIGN(Statement row, connection.query(sql, then.last_message, then.last_session));
+  REPRISE_ASSIGN(Statement row,
+                 connection.query(sql, then.last_message, then.last_session, then.last_kept));
   std::vector<SessionInfo> changed;
   while (true) {
     REPRISE_ASSIGN(const bool has_row, row.step());

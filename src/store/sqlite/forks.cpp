@@ -4,6 +4,7 @@
 #include "reprise/session.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/schema.h"
 #include "store/sqlite/sessions.h"
 
 namespace reprise::sqlite {
@@ -14,16 +15,20 @@ constexpr int kChainMax = 1'000'000;
 struct BaseRow {
   std::optional<std::string> base;
   std::int64_t base_count;
+  bool is_kept;
 };
 
 Result<std::optional<BaseRow>> find_base(Connection& connection, std::string_view session) {
   REPRISE_ASSIGN(Statement row,
-                 connection.query("SELECT base, base_count FROM sessions WHERE id = ?", session));
+                 connection.query("SELECT base, base_count, 0 AS kept FROM sessions WHERE id = ?1"
+                                  " UNION ALL SELECT base, base_count, 1 FROM reprise_kept"
+                                  " WHERE id = ?1",
+                                  session));
   REPRISE_ASSIGN(const bool found, row.step());
   if (!found) {
     return std::nullopt;
   }
-  BaseRow out{std::nullopt, row.integer("base_count")};
+  BaseRow out{std::nullopt, row.integer("base_count"), row.integer("kept") != 0};
   if (!row.is_null("base")) {
     out.base = row.bytes("base");
   }
@@ -56,18 +61,19 @@ Result<bool> is_of_original(Connection& connection) {
   return found > 0;
 }
 
+constexpr std::string_view kCopiedColumns =
+    "seq, role, content, created_at, created_us, provider, model, response_id, state, extra,"
+    " author";
+
 // The usage of these requests is counted in the parent.
 Result<> copy_rows(Connection& connection, const SessionId& parent, Seq at,
                    const SessionId& child) {
-  constexpr std::string_view kColumns =
-      "seq, role, content, created_at, created_us, provider, model, response_id, state, extra,"
-      " author";
-  static const std::string sql =
-      cat("INSERT INTO messages(session_id, ", kColumns, ") SELECT ?, ", kColumns,
-          " FROM messages WHERE session_id = ? AND seq >= ? AND seq < ? ORDER BY seq");
   REPRISE_ASSIGN(const auto segments, segments_of(connection, parent.str(), 0, at.value));
   for (const Segment& segment : segments) {
-    REPRISE_TRY(connection.run(sql, child.str(), segment.session, segment.from, segment.to));
+    REPRISE_TRY(connection.run(cat("INSERT INTO messages(session_id, ", kCopiedColumns,
+                                   ") SELECT ?, ", kCopiedColumns, " FROM ", table_of(segment),
+                                   " WHERE session_id = ? AND seq >= ? AND seq < ? ORDER BY seq"),
+                               child.str(), segment.session, segment.from, segment.to));
     REPRISE_TRY(connection.run(
         "INSERT OR IGNORE INTO reprise_blob_refs(session_id, hash) SELECT ?1, hash FROM"
         " reprise_blob_refs AS r WHERE session_id = ?2 AND EXISTS (SELECT 1 FROM messages AS m"
@@ -77,7 +83,21 @@ Result<> copy_rows(Connection& connection, const SessionId& parent, Seq at,
   return connection.run("UPDATE sessions SET base_count = 0 WHERE id = ?", child.str());
 }
 
+// Moves the session's rows from `from` on.
+Result<> move_to_kept(Connection& connection, const SessionId& id, std::int64_t from,
+                      std::string_view retained) {
+  REPRISE_TRY(connection.run(cat("INSERT INTO reprise_kept_messages(message, session_id, usage, ",
+                                 kCopiedColumns, ") SELECT id, ?, usage, ", kCopiedColumns,
+                                 " FROM messages WHERE session_id = ? AND seq >= ? ORDER BY seq"),
+                             retained, id.str(), from));
+  return connection.run("DELETE FROM messages WHERE session_id = ? AND seq >= ?", id.str(), from);
+}
+
 }  // namespace
+
+std::string_view table_of(const Segment& segment) {
+  return segment.is_kept ? kKeptMessagesTable : "messages";
+}
 
 Result<std::vector<Segment>> segments_of(Connection& connection, std::string_view session,
                                          std::int64_t from, std::int64_t to) {
@@ -88,7 +108,7 @@ Result<std::vector<Segment>> segments_of(Connection& connection, std::string_vie
     // Without a base, all rows are the session's own; a missing base has no rows.
     const std::int64_t own_from = row && row->base ? std::max(from, row->base_count) : from;
     if (own_from < to) {
-      segments.push_back({current, own_from, to});
+      segments.push_back({current, own_from, to, row && row->is_kept});
     }
     to = std::min(to, own_from);
     if (!row || !row->base || from >= to) {
@@ -119,17 +139,16 @@ Result<> retain_suffix(Connection& connection, const SessionId& id, Seq from) {
   const std::int64_t moved_from = in_own_rows ? from.value : row->base_count;
   const std::optional<std::string> retained_base =
       in_own_rows ? (moved_from > 0 ? std::optional(id.str()) : std::nullopt) : row->base;
-  REPRISE_TRY(connection.run(
-      "INSERT INTO sessions(id, title, model, working_dir, created_at, updated_at, created_us,"
-      " updated_us, state, head, base, base_count, kept_for)"
-      " SELECT ?1, title, model, '', created_at, updated_at, created_us, updated_us, 'kept', head,"
-      " ?2, ?3, id FROM sessions WHERE id = ?4",
-      retained, retained_base, moved_from, id.str()));
-  REPRISE_TRY(connection.run("UPDATE messages SET session_id = ? WHERE session_id = ? AND seq >= ?",
-                             retained, id.str(), moved_from));
-  REPRISE_TRY(connection.run(
-      "UPDATE sessions SET base = ?1 WHERE base = ?2 AND base_count > ?3 AND id <> ?1", retained,
-      id.str(), from.value));
+  REPRISE_TRY(
+      connection.run("INSERT INTO reprise_kept(id, kept_for, base, base_count, head)"
+                     " SELECT ?1, id, ?2, ?3, head FROM sessions WHERE id = ?4",
+                     retained, retained_base, moved_from, id.str()));
+  REPRISE_TRY(move_to_kept(connection, id, moved_from, retained));
+  for (const std::string_view table : {std::string_view("sessions"), kKeptTable}) {
+    REPRISE_TRY(connection.run(
+        cat("UPDATE ", table, " SET base = ?1 WHERE base = ?2 AND base_count > ?3 AND id <> ?1"),
+        retained, id.str(), from.value));
+  }
   REPRISE_TRY(
       connection.run("UPDATE sessions SET head = ?, generation = generation + 1 WHERE id = ?",
                      from.value, id.str()));
@@ -144,8 +163,8 @@ Result<> retain_suffix(Connection& connection, const SessionId& id, Seq from) {
 Result<std::int64_t> count_replaced(Connection& connection, const SessionId& id) {
   REPRISE_TRY(require_session(connection, id));
   return connection.integer(
-      "SELECT count(*) FROM messages WHERE session_id IN"
-      " (SELECT id FROM sessions WHERE kept_for = ?)",
+      "SELECT count(*) FROM reprise_kept_messages WHERE session_id IN"
+      " (SELECT id FROM reprise_kept WHERE kept_for = ?)",
       id.str());
 }
 

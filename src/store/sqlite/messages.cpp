@@ -141,11 +141,11 @@ constexpr std::size_t kRowsPerInsert = 16;
 
 std::string insert_sql(std::size_t rows) {
   std::string sql =
-      "INSERT INTO messages(session_id, seq, role, content, created_at, created_us, provider,"
+      "INSERT INTO messages(id, session_id, seq, role, content, created_at, created_us, provider,"
       " model, response_id, usage, state, extra, author) VALUES";
   for (std::size_t i = 0; i < rows; ++i) {
     sql += i == 0 ? "" : ",";
-    sql += "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    sql += "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   }
   return sql;
 }
@@ -175,7 +175,8 @@ FormattedRow format_row(const Message& message, Time time) {
 struct RowRange {
   std::size_t begin = 0;
   std::size_t count = 0;
-  Time time;  // of the message before it, if known
+  std::optional<std::int64_t> id;  // of the first row; nullopt for the next free one
+  Time time;                       // of the message before it, if known
 };
 
 // Inserts a part of the batch; `part.time` becomes that of its last message.
@@ -188,7 +189,8 @@ Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, con
     const Message& message = batch.messages[i];
     part.time = is_known(message.created_at) ? message.created_at : part.time;
     const FormattedRow& texts = formatted.emplace_back(format_row(message, part.time));
-    rows.bind(id.str())
+    rows.bind(part.id)
+        .bind(id.str())
         .bind(first.next(static_cast<std::int64_t>(i)).value)
         .bind(stored_role(message))
         .bind(batch.contents[i])
@@ -202,6 +204,7 @@ Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, con
         .bind(texts.extra)
         .bind(message.author ? std::optional<std::string_view>(message.author->str())
                              : std::nullopt);
+    part.id = part.id ? std::optional(*part.id + 1) : std::nullopt;
   }
   return rows.run();
 }
@@ -221,11 +224,22 @@ Result<> begin_answer(Connection& connection, const SessionId& id, const AppendO
                         id.str(), body);
 }
 
+// An id behind those of replaced messages: readers of changes know these (changes.cpp).
+Result<std::optional<std::int64_t>> next_row(Connection& connection) {
+  REPRISE_ASSIGN(
+      const std::int64_t next,
+      connection.integer("SELECT CASE WHEN kept >= coalesce((SELECT max(id) FROM messages), 0)"
+                         " THEN kept + 1 END"
+                         " FROM (SELECT max(message) AS kept FROM reprise_kept_messages)"));
+  return next > 0 ? std::optional(next) : std::nullopt;
+}
+
 Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, const Batch& batch,
                       Time time) {
   const std::size_t size = batch.messages.size();
   REPRISE_ASSERT(batch.contents.size() == size);
-  for (RowRange part{.time = time}; part.begin < size; part.begin += part.count) {
+  REPRISE_ASSIGN(const auto row, next_row(connection));
+  for (RowRange part{.id = row, .time = time}; part.begin < size; part.begin += part.count) {
     part.count = size - part.begin >= kRowsPerInsert ? kRowsPerInsert : 1;
     REPRISE_TRY(insert_rows(connection, id, first, batch, part));
   }

@@ -13,6 +13,7 @@
 #include "store/sqlite/connection.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
+#include "store/sqlite/schema.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -22,9 +23,10 @@ constexpr std::int64_t kRowBytes = 8 << 10;          // a page of the table and 
 constexpr std::int64_t kChainBytes = 4;              // in each page of a large row: the next page
 constexpr std::int64_t kBlobReferencesPerStep = 16;  // each in several indexes by hash
 
-// Rows of the session and of its retained ones.
-constexpr std::string_view kOfSession =
-    "session_id IN (SELECT ?1 UNION ALL SELECT id FROM sessions WHERE kept_for = ?1)";
+constexpr std::string_view kOfSession = "session_id = ?1";
+constexpr std::string_view kOfRetained =
+    "session_id IN (SELECT id FROM reprise_kept WHERE kept_for = ?1)";
+constexpr std::string_view kNewestFirst = " ORDER BY session_id, seq DESC";
 
 // The length of the number in a row's header that is the type of a value of so many bytes.
 std::int64_t length_of_type(std::int64_t bytes) {
@@ -58,8 +60,9 @@ Result<> PurgeSteps::hide(Connection& connection) {
 }
 
 Result<bool> PurgeSteps::step(Connection& connection) {
-  const std::array<Rows, 6> all = {{
-      {"messages", "content", cat(kOfSession, " ORDER BY session_id, seq DESC")},
+  const std::array<Rows, 7> all = {{
+      {"messages", "content", cat(kOfSession, kNewestFirst)},
+      {std::string(kKeptMessagesTable), "content", cat(kOfRetained, kNewestFirst)},
       {"reprise_artefacts", "bytes", std::string(kOfSession)},
       // In the order of put_blob(), which may put a blob again meanwhile.
       {"reprise_blobs", "bytes",
@@ -152,7 +155,7 @@ Result<bool> PurgeSteps::delete_rows(Connection& connection, const Rows& rows) {
   if (rows.table == "messages" && !chosen.empty()) {
     REPRISE_TRY(connection.run(
         "UPDATE sessions SET head = max(base_count, coalesce((SELECT max(seq) + 1 FROM messages"
-        " AS m WHERE m.session_id = sessions.id), 0)) WHERE id = ?1 OR kept_for = ?1",
+        " AS m WHERE m.session_id = sessions.id), 0)) WHERE id = ?",
         id_.str()));
   }
   return !chosen.empty();

@@ -155,12 +155,10 @@ Result<> PagedReader::find_version(Connection& connection) {
 }
 
 Result<> PagedReader::read_segment(Connection& connection, const Segment& segment) {
-  static const std::string forwards =
-      cat("SELECT ", message_select(),
-          " FROM messages WHERE session_id = ? AND seq >= ? AND seq < ? ORDER BY seq");
-  static const std::string backwards = cat(forwards, " DESC");
-  REPRISE_ASSIGN(Statement row, connection.query(range_.newest_first ? backwards : forwards,
-                                                 segment.session, segment.from, segment.to));
+  const std::string sql = cat("SELECT ", message_select(), " FROM ", table_of(segment),
+                              " WHERE session_id = ? AND seq >= ? AND seq < ? ORDER BY seq",
+                              range_.newest_first ? " DESC" : "");
+  REPRISE_ASSIGN(Statement row, connection.query(sql, segment.session, segment.from, segment.to));
   return read_rows(connection, row, segment);
 }
 
@@ -217,7 +215,8 @@ Result<ReplacedMessages> find_replaced(const Database::Reader& reader, const Ses
                                        const std::string& file) {
   static const std::string query =
       cat("SELECT ", message_select(),
-          " FROM messages WHERE session_id IN (SELECT id FROM sessions WHERE kept_for = ?1)"
+          " FROM reprise_kept_messages WHERE session_id IN"
+          " (SELECT id FROM reprise_kept WHERE kept_for = ?1)"
           " ORDER BY CAST(substr(session_id, length(?1) + 2) AS INTEGER), seq");
   REPRISE_TRY(count_replaced(*reader, id));
   REPRISE_ASSIGN(Statement row, reader->query(query, id.str()));

@@ -85,6 +85,7 @@ class DatabaseRepair {
   Result<> copy_message(const Statement& row, const std::string& sql, std::size_t count);
   Result<> record_damage(Damage damage, std::string_view bytes);
   Result<> repair_references();
+  Result<> repair_retained();
   Result<> report_missing();
 
   Connection& source_;
@@ -251,8 +252,27 @@ Result<> DatabaseRepair::copy_original(std::string_view table) {
       cat("DELETE FROM ", table, " WHERE session_id NOT IN (SELECT id FROM sessions)"));
 }
 
+// Adds lost rows of retained sessions, which their names and messages tell, and of those that they
+// belong to.
+Result<> DatabaseRepair::repair_retained() {
+  REPRISE_TRY(
+      target_.run("INSERT OR IGNORE INTO reprise_kept(id, kept_for, base_count, head)"
+                  " SELECT session_id, substr(session_id, 1, instr(session_id, '~') - 1), min(seq),"
+                  " max(seq) + 1 FROM reprise_kept_messages WHERE instr(session_id, '~') > 1"
+                  " GROUP BY session_id"));
+  REPRISE_TRY(
+      target_.run("INSERT OR IGNORE INTO sessions(id, title, model, created_us, updated_us, head)"
+                  " SELECT kept_for, 'Recovered', '', 0, 0, 0 FROM reprise_kept"
+                  " WHERE kept_for NOT IN (SELECT id FROM sessions) GROUP BY kept_for"));
+  report_.sessions += target_.changes();
+  return target_.run(
+      "DELETE FROM reprise_kept_messages"
+      " WHERE session_id NOT IN (SELECT id FROM reprise_kept)");
+}
+
 // Adds sessions for orphaned messages, corrects heads, and removes rows without a session.
 Result<> DatabaseRepair::repair_references() {
+  REPRISE_TRY(repair_retained());
   REPRISE_TRY(
       target_.run("INSERT OR IGNORE INTO sessions(id, title, model, created_us, updated_us)"
                   " SELECT session_id, 'Recovered', '', 0, 0 FROM messages"
@@ -262,19 +282,16 @@ Result<> DatabaseRepair::repair_references() {
   REPRISE_TRY(
       target_.run("INSERT OR IGNORE INTO sessions(id, title, model, created_us, updated_us, head)"
                   " SELECT base, 'Recovered', '', 0, 0, max(base_count) FROM sessions"
-                  " WHERE base NOT IN (SELECT id FROM sessions) GROUP BY base"));
-  // A retained session is recognised by its name; kept_for hides it from lists.
-  REPRISE_TRY(
-      target_.run("UPDATE sessions SET state = 'kept', kept_for = substr(id, 1, instr(id, '~') - 1)"
-                  " WHERE instr(id, '~') > 1 AND kept_for IS NULL"
-                  " AND substr(id, 1, instr(id, '~') - 1) IN (SELECT id FROM sessions)"));
+                  " WHERE base NOT IN (SELECT id FROM sessions UNION SELECT id FROM reprise_kept)"
+                  " GROUP BY base"));
   REPRISE_TRY(target_.run(
       "UPDATE sessions SET head = max(CASE WHEN head BETWEEN 0 AND ?1 THEN head ELSE 0 END,"
       " CASE WHEN base_count BETWEEN 0 AND ?1 THEN base_count ELSE 0 END,"
       " coalesce((SELECT max(seq) + 1 FROM messages WHERE session_id = sessions.id), 0))",
       kSeqMax.value));
   for (const Table& table : added_tables()) {
-    if (table.name != "reprise_blobs" && table.name != kPinsTable) {
+    if (table.name != "reprise_blobs" && table.name != kPinsTable && table.name != kKeptTable &&
+        table.name != kKeptMessagesTable) {
       REPRISE_TRY(target_.run(
           cat("DELETE FROM ", table.name, " WHERE session_id NOT IN (SELECT id FROM sessions)")));
     }
@@ -365,9 +382,10 @@ Result<std::vector<Damage>> damage_of_salvaged(Connection& salvaged, std::string
 
 Result<VerifyReport> report_of_salvaged(Connection& salvaged) {
   VerifyReport report;
-  REPRISE_ASSIGN(report.sessions,
-                 salvaged.integer("SELECT count(*) FROM sessions WHERE kept_for IS NULL"));
-  REPRISE_ASSIGN(report.messages, salvaged.integer("SELECT count(*) FROM messages"));
+  REPRISE_ASSIGN(report.sessions, salvaged.integer("SELECT count(*) FROM sessions"));
+  REPRISE_ASSIGN(report.messages,
+                 salvaged.integer("SELECT (SELECT count(*) FROM messages)"
+                                  " + (SELECT count(*) FROM reprise_kept_messages)"));
   REPRISE_ASSIGN(report.messages_lost, count_missing(salvaged));
   REPRISE_ASSIGN(Statement row,
                  salvaged.prepare("SELECT place, reason FROM reprise_damage ORDER BY id"));

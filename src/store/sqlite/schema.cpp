@@ -36,7 +36,6 @@ constexpr Column kSessionColumns[] = {
     {"forked_at", "INTEGER NOT NULL DEFAULT 0"},
     {"base", "TEXT"},
     {"base_count", "INTEGER NOT NULL DEFAULT 0"},
-    {"kept_for", "TEXT REFERENCES sessions(id) ON DELETE CASCADE"},
     {"input_tokens", "INTEGER NOT NULL DEFAULT 0"},
     {"output_tokens", "INTEGER NOT NULL DEFAULT 0"},
     {"reasoning_tokens", "INTEGER NOT NULL DEFAULT 0"},
@@ -87,6 +86,18 @@ constexpr Table kAddedTables[] = {
     {"reprise_blob_refs",
      "(session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, hash TEXT NOT NULL,"
      " PRIMARY KEY(session_id, hash)) WITHOUT ROWID"},
+    // What replacements retained. No rows of the original's tables, which it would list and show.
+    {kKeptTable,
+     "(id TEXT PRIMARY KEY NOT NULL,"
+     " kept_for TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, base TEXT,"
+     " base_count INTEGER NOT NULL, head INTEGER NOT NULL)"},
+    // `message` is the id that the row had in `messages`.
+    {kKeptMessagesTable,
+     "(id INTEGER PRIMARY KEY, message INTEGER NOT NULL,"
+     " session_id TEXT NOT NULL REFERENCES reprise_kept(id) ON DELETE CASCADE,"
+     " seq INTEGER NOT NULL, role TEXT NOT NULL, created_at DATETIME NOT NULL, created_us INTEGER,"
+     " provider TEXT, model TEXT, response_id TEXT, usage TEXT, state TEXT, extra TEXT,"
+     " author TEXT, content TEXT NOT NULL, UNIQUE(session_id, seq))"},
     // The time when a blob was put; 0 if it was only kept by references. Removed after kBlobPinned.
     {kPinsTable, "(hash TEXT PRIMARY KEY NOT NULL, put_us INTEGER NOT NULL) WITHOUT ROWID"},
 };
@@ -97,7 +108,9 @@ constexpr std::string_view kIndexes =
     "CREATE INDEX reprise_by_slot ON sessions(state, updated_slot DESC);"
     "CREATE INDEX reprise_by_folder_slot ON sessions(working_dir, state, updated_slot DESC);"
     "CREATE INDEX reprise_by_base ON sessions(base) WHERE base IS NOT NULL;"
-    "CREATE INDEX reprise_by_kept_for ON sessions(kept_for) WHERE kept_for IS NOT NULL;"
+    "CREATE INDEX reprise_by_kept_for ON reprise_kept(kept_for);"
+    "CREATE INDEX reprise_kept_by_base ON reprise_kept(base) WHERE base IS NOT NULL;"
+    "CREATE INDEX reprise_kept_by_message ON reprise_kept_messages(message);"
     "CREATE INDEX reprise_pinned ON sessions(updated_us DESC, id DESC) WHERE pinned = 1;"
     "CREATE INDEX reprise_by_author ON messages(author, session_id, seq) WHERE author IS NOT NULL;"
     "CREATE INDEX reprise_by_hash ON reprise_blob_refs(hash);"
@@ -161,10 +174,12 @@ BEGIN
   WHERE id = NEW.session_id;
 END;
 CREATE TRIGGER reprise_session_deleted BEFORE DELETE ON sessions
-WHEN OLD.kept_for IS NULL AND EXISTS (
-  SELECT 1 FROM sessions AS other WHERE other.kept_for IS NOT OLD.id
-    AND (other.base = OLD.id
-      OR other.base IN (SELECT kept.id FROM sessions AS kept WHERE kept.kept_for = OLD.id)))
+WHEN EXISTS (
+  SELECT 1 FROM sessions AS other WHERE other.id <> OLD.id AND (other.base = OLD.id
+    OR other.base IN (SELECT kept.id FROM reprise_kept AS kept WHERE kept.kept_for = OLD.id)))
+OR EXISTS (
+  SELECT 1 FROM reprise_kept AS other WHERE other.kept_for <> OLD.id AND (other.base = OLD.id
+    OR other.base IN (SELECT kept.id FROM reprise_kept AS kept WHERE kept.kept_for = OLD.id)))
 BEGIN
   SELECT RAISE(ABORT, 'other sessions share its messages');
 END;

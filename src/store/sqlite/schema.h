@@ -9,8 +9,8 @@
 
 namespace reprise::sqlite {
 
-// The user_version of the first release; 1 to 3 were of builds before it.
-inline constexpr std::int64_t kVersion = 4;
+// The user_version of the first release; 1 to 4 were of builds before it.
+inline constexpr std::int64_t kVersion = 5;
 inline constexpr std::int64_t kApplicationId = 0x52505253;  // "RPRS"
 
 // A column that the original program does not have.
@@ -41,6 +41,9 @@ std::string slot_sql(std::string_view microseconds);
 // Sets the slot of every session.
 std::string fill_slots_sql();
 
+// Retained suffixes, and their messages (sessions.h).
+inline constexpr std::string_view kKeptTable = "reprise_kept";
+inline constexpr std::string_view kKeptMessagesTable = "reprise_kept_messages";
 // The times at which blobs were put.
 inline constexpr std::string_view kPinsTable = "reprise_pins";
 

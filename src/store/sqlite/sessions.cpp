@@ -143,7 +143,9 @@ Result<SessionInfo> info_of(Connection& connection, const SessionId& id) {
 Result<> insert_session(Connection& connection, const Session& session, const Base& base) {
   const SessionInfo& info = session.info;
   REPRISE_ASSIGN(const std::int64_t exists,
-                 connection.integer("SELECT 1 FROM sessions WHERE id = ?", info.id.str()));
+                 connection.integer("SELECT 1 FROM sessions WHERE id = ?1"
+                                    " UNION ALL SELECT 1 FROM reprise_kept WHERE id = ?1",
+                                    info.id.str()));
   if (exists != 0) {
     return std::unexpected(store::session_exists(info.id));
   }

@@ -4,9 +4,9 @@
 // transaction.
 //
 // Sessions may share messages. A session's own rows begin at its base_count; earlier messages are
-// those of its base. A replaced suffix moves to a retained session "ID~GENERATION" (state 'kept'),
-// a hidden fork of the old session: nothing is destroyed, and readers and forks that need it find
-// it there.
+// those of its base. A replaced suffix moves to a retained session "ID~GENERATION", a hidden fork
+// of the old session in tables of its own: nothing is destroyed, and readers and forks that need it
+// find it there.
 
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -49,7 +49,10 @@ struct Segment {
   std::string session;
   std::int64_t from;
   std::int64_t to;
+  bool is_kept = false;  // in the table of retained messages
 };
+// The table of its rows.
+std::string_view table_of(const Segment& segment);
 // The rows of the messages [from, to) of a session, in ascending order. corrupt for a cyclic chain
 // of bases.
 Result<std::vector<Segment>> segments_of(Connection& connection, std::string_view session,

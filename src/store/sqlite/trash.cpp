@@ -18,12 +18,13 @@ namespace {
 
 // conflict if other sessions share messages of the session or of its retained ones.
 Result<> check_unshared(Connection& connection, const SessionId& id) {
-  REPRISE_ASSIGN(
-      const auto names,
-      connection.texts(
-          "SELECT DISTINCT coalesce(kept_for, id) AS name FROM sessions WHERE kept_for IS NOT ?1"
-          " AND (base = ?1 OR base IN (SELECT id FROM sessions WHERE kept_for = ?1)) LIMIT 10",
-          id.str()));
+  REPRISE_ASSIGN(const auto names,
+                 connection.texts(
+                     "SELECT id AS name FROM sessions WHERE id <> ?1 AND (base = ?1"
+                     " OR base IN (SELECT id FROM reprise_kept WHERE kept_for = ?1))"
+                     " UNION SELECT kept_for FROM reprise_kept WHERE kept_for <> ?1 AND (base = ?1"
+                     " OR base IN (SELECT id FROM reprise_kept WHERE kept_for = ?1)) LIMIT 10",
+                     id.str()));
   return store::check_unshared(id, names);
 }
 
@@ -36,7 +37,7 @@ Result<> check_unreferenced(Connection& connection, const SessionId& id) {
   }
   REPRISE_ASSIGN(const auto forks,
                  connection.texts("SELECT id FROM sessions AS s WHERE forked_from = ?1 AND"
-                                  " base IS NULL AND kept_for IS NULL AND EXISTS (SELECT 1 FROM"
+                                  " base IS NULL AND EXISTS (SELECT 1 FROM"
                                   " messages AS m WHERE m.session_id = s.id AND created_us IS NULL)"
                                   " ORDER BY id LIMIT 10",
                                   id.str()));

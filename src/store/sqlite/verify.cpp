@@ -10,10 +10,13 @@
 #include "store/sqlite/database.h"
 #include "store/sqlite/repair.h"
 #include "store/sqlite/rows.h"
+#include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace reprise::sqlite {
 namespace {
+
+constexpr std::string_view kMessageTables[] = {"messages", kKeptMessagesTable};
 
 class DatabaseCheck {
  public:
@@ -22,7 +25,9 @@ class DatabaseCheck {
 
   VerifyReport run() {
     const ProgressHandler watch(connection_, [this] { report_progress(); });
-    total_ = connection_.integer("SELECT count(*) FROM messages").value_or(0);
+    for (const std::string_view table : kMessageTables) {
+      total_ += connection_.integer(cat("SELECT count(*) FROM ", table)).value_or(0);
+    }
     report_progress();
     check_structure();
     check_sessions();
@@ -114,8 +119,7 @@ void DatabaseCheck::check_structure() {
 void DatabaseCheck::check_sessions() {
   each(cat(file_, ": sessions"),
        cat("SELECT ", info_select(),
-           " FROM sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
-           " WHERE s.kept_for IS NULL"),
+           " FROM sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"),
        [&](const Statement& row) {
          InfoRow read = read_info(row, file_);
          ++report_.sessions;
@@ -130,19 +134,21 @@ void DatabaseCheck::check_sessions() {
 }
 
 void DatabaseCheck::check_messages() {
-  each(cat(file_, ": messages"), cat("SELECT ", message_select(), " FROM messages"),
-       [&](const Statement& row) {
-         Message message;
-         std::optional<Damage> damage;
-         read_message(row, file_, message, damage);
-         ++report_.messages;
-         for (const BlobHash& hash : store::blobs_in(message.blocks)) {
-           referenced_blobs_.insert(hash.str());
-         }
-         if (damage) {
-           report_.damage.push_back(*std::move(damage));
-         }
-       });
+  for (const std::string_view table : kMessageTables) {
+    each(cat(file_, ": ", table), cat("SELECT ", message_select(), " FROM ", table),
+         [&](const Statement& row) {
+           Message message;
+           std::optional<Damage> damage;
+           read_message(row, file_, message, damage);
+           ++report_.messages;
+           for (const BlobHash& hash : store::blobs_in(message.blocks)) {
+             referenced_blobs_.insert(hash.str());
+           }
+           if (damage) {
+             report_.damage.push_back(*std::move(damage));
+           }
+         });
+  }
   each_is_damage("messages",
                  "SELECT id AS row, 'the position ' || seq || ' is not a number' AS reason"
                  " FROM messages WHERE typeof(seq) <> 'integer'");
@@ -156,7 +162,8 @@ void DatabaseCheck::check_sharing() {
   each_is_damage("sessions",
                  "SELECT s.rowid AS row,"
                  " 'the messages it shares with ' || s.base || ' are missing' AS reason"
-                 " FROM sessions AS s LEFT JOIN sessions AS b ON b.id = s.base"
+                 " FROM sessions AS s LEFT JOIN (SELECT id, head FROM sessions"
+                 " UNION ALL SELECT id, head FROM reprise_kept) AS b ON b.id = s.base"
                  " WHERE s.base IS NOT NULL AND (b.id IS NULL OR b.head < s.base_count)");
 }
 

@@ -1,10 +1,10 @@
 PRAGMA application_id=1380995667;
-PRAGMA user_version=4;
+PRAGMA user_version=5;
 PRAGMA foreign_keys=OFF;
 BEGIN TRANSACTION;
-CREATE TABLE sessions(id TEXT PRIMARY KEY,title TEXT NOT NULL DEFAULT '',model TEXT NOT NULL,working_dir TEXT NOT NULL DEFAULT '',created_at DATETIME NOT NULL DEFAULT (datetime('now')),updated_at DATETIME NOT NULL DEFAULT (datetime('now')),token_count INTEGER NOT NULL DEFAULT 0,forked_from TEXT NOT NULL DEFAULT '', created_us INTEGER, updated_us INTEGER, updated_slot INTEGER NOT NULL DEFAULT 0, ahead_us INTEGER, closed_us INTEGER, trashed_us INTEGER, state TEXT NOT NULL DEFAULT 'active', state_before_trash TEXT NOT NULL DEFAULT '', pinned INTEGER NOT NULL DEFAULT 0, mode TEXT NOT NULL DEFAULT '', provider TEXT NOT NULL DEFAULT '', head INTEGER NOT NULL DEFAULT 0, generation INTEGER NOT NULL DEFAULT 0, forked_at INTEGER NOT NULL DEFAULT 0, base TEXT, base_count INTEGER NOT NULL DEFAULT 0, kept_for TEXT REFERENCES sessions(id) ON DELETE CASCADE, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0, reasoning_tokens INTEGER NOT NULL DEFAULT 0, cached_tokens INTEGER NOT NULL DEFAULT 0, cost_nanos INTEGER, price_source TEXT NOT NULL DEFAULT '', config TEXT NOT NULL DEFAULT 'null', response_chain TEXT NOT NULL DEFAULT '[]', extra TEXT NOT NULL DEFAULT '{}', system_prompt TEXT NOT NULL DEFAULT '');
-INSERT INTO sessions VALUES('01990000-0000-7000-8000-000000000001','Leagues','','','2026-09-21 14:13:21','2026-09-21 14:13:36',72,'',1790000001000000,1790000016000000,26673078,NULL,NULL,NULL,'active','',0,'','',6,0,0,NULL,0,NULL,30,42,0,0,NULL,'','null','[]','{}','');
-INSERT INTO sessions VALUES('01990000-0000-7000-8000-000000000002','Session 2','','','2026-09-21 14:13:22','2026-09-21 14:13:40',30,'01990000-0000-7000-8000-000000000001',1790000002000000,1790000020000000,26673078,NULL,NULL,NULL,'active','',0,'','',4,0,2,'01990000-0000-7000-8000-000000000001',2,NULL,10,20,0,0,NULL,'','null','[]','{}','');
+CREATE TABLE sessions(id TEXT PRIMARY KEY,title TEXT NOT NULL DEFAULT '',model TEXT NOT NULL,working_dir TEXT NOT NULL DEFAULT '',created_at DATETIME NOT NULL DEFAULT (datetime('now')),updated_at DATETIME NOT NULL DEFAULT (datetime('now')),token_count INTEGER NOT NULL DEFAULT 0,forked_from TEXT NOT NULL DEFAULT '', created_us INTEGER, updated_us INTEGER, updated_slot INTEGER NOT NULL DEFAULT 0, ahead_us INTEGER, closed_us INTEGER, trashed_us INTEGER, state TEXT NOT NULL DEFAULT 'active', state_before_trash TEXT NOT NULL DEFAULT '', pinned INTEGER NOT NULL DEFAULT 0, mode TEXT NOT NULL DEFAULT '', provider TEXT NOT NULL DEFAULT '', head INTEGER NOT NULL DEFAULT 0, generation INTEGER NOT NULL DEFAULT 0, forked_at INTEGER NOT NULL DEFAULT 0, base TEXT, base_count INTEGER NOT NULL DEFAULT 0, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0, reasoning_tokens INTEGER NOT NULL DEFAULT 0, cached_tokens INTEGER NOT NULL DEFAULT 0, cost_nanos INTEGER, price_source TEXT NOT NULL DEFAULT '', config TEXT NOT NULL DEFAULT 'null', response_chain TEXT NOT NULL DEFAULT '[]', extra TEXT NOT NULL DEFAULT '{}', system_prompt TEXT NOT NULL DEFAULT '');
+INSERT INTO sessions VALUES('01990000-0000-7000-8000-000000000001','Leagues','','','2026-09-21 14:13:21','2026-09-21 14:13:36',72,'',1790000001000000,1790000016000000,26673078,NULL,NULL,NULL,'active','',0,'','',6,0,0,NULL,0,30,42,0,0,NULL,'','null','[]','{}','');
+INSERT INTO sessions VALUES('01990000-0000-7000-8000-000000000002','Session 2','','','2026-09-21 14:13:22','2026-09-21 14:13:40',30,'01990000-0000-7000-8000-000000000001',1790000002000000,1790000020000000,26673078,NULL,NULL,NULL,'active','',0,'','',4,0,2,'01990000-0000-7000-8000-000000000001',2,10,20,0,0,NULL,'','null','[]','{}','');
 CREATE TABLE messages(id INTEGER PRIMARY KEY,session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,seq INTEGER NOT NULL,role TEXT NOT NULL,created_at DATETIME NOT NULL DEFAULT (datetime('now')), created_us INTEGER, provider TEXT, model TEXT, response_id TEXT, usage TEXT, state TEXT, extra TEXT, author TEXT, content TEXT NOT NULL, UNIQUE(session_id, seq));
 INSERT INTO messages VALUES(1,'01990000-0000-7000-8000-000000000001',0,'user','2026-09-21 14:13:31',1790000011000000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'[{"type":"text","text":"How long is a league?"}]');
 INSERT INTO messages VALUES(2,'01990000-0000-7000-8000-000000000001',1,'assistant','2026-09-21 14:13:32',1790000012000000,'openai-responses',NULL,'resp_12','{"input_tokens":10,"output_tokens":12,"reasoning_tokens":0,"cached_tokens":0,"cost":null,"request_id":"q12"}',NULL,NULL,NULL,'[{"type":"text","text":"An hour''s walk."}]');
@@ -34,11 +34,15 @@ INSERT INTO reprise_artefacts VALUES(1,'01990000-0000-7000-8000-000000000001',1,
 INSERT INTO reprise_artefacts VALUES(2,'01990000-0000-7000-8000-000000000001',1,'raw',0,X'646174613a207b7d0a');
 CREATE TABLE reprise_blobs(id INTEGER PRIMARY KEY, hash TEXT NOT NULL, n INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE(hash, n));
 CREATE TABLE reprise_blob_refs(session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, hash TEXT NOT NULL, PRIMARY KEY(session_id, hash)) WITHOUT ROWID;
+CREATE TABLE reprise_kept(id TEXT PRIMARY KEY NOT NULL, kept_for TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, base TEXT, base_count INTEGER NOT NULL, head INTEGER NOT NULL);
+CREATE TABLE reprise_kept_messages(id INTEGER PRIMARY KEY, message INTEGER NOT NULL, session_id TEXT NOT NULL REFERENCES reprise_kept(id) ON DELETE CASCADE, seq INTEGER NOT NULL, role TEXT NOT NULL, created_at DATETIME NOT NULL, created_us INTEGER, provider TEXT, model TEXT, response_id TEXT, usage TEXT, state TEXT, extra TEXT, author TEXT, content TEXT NOT NULL, UNIQUE(session_id, seq));
 CREATE TABLE reprise_pins(hash TEXT PRIMARY KEY NOT NULL, put_us INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX reprise_by_slot ON sessions(state, updated_slot DESC);
 CREATE INDEX reprise_by_folder_slot ON sessions(working_dir, state, updated_slot DESC);
 CREATE INDEX reprise_by_base ON sessions(base) WHERE base IS NOT NULL;
-CREATE INDEX reprise_by_kept_for ON sessions(kept_for) WHERE kept_for IS NOT NULL;
+CREATE INDEX reprise_by_kept_for ON reprise_kept(kept_for);
+CREATE INDEX reprise_kept_by_base ON reprise_kept(base) WHERE base IS NOT NULL;
+CREATE INDEX reprise_kept_by_message ON reprise_kept_messages(message);
 CREATE INDEX reprise_pinned ON sessions(updated_us DESC, id DESC) WHERE pinned = 1;
 CREATE INDEX reprise_by_author ON messages(author, session_id, seq) WHERE author IS NOT NULL;
 CREATE INDEX reprise_by_hash ON reprise_blob_refs(hash);
@@ -76,10 +80,12 @@ BEGIN
   WHERE id = NEW.session_id;
 END;
 CREATE TRIGGER reprise_session_deleted BEFORE DELETE ON sessions
-WHEN OLD.kept_for IS NULL AND EXISTS (
-  SELECT 1 FROM sessions AS other WHERE other.kept_for IS NOT OLD.id
-    AND (other.base = OLD.id
-      OR other.base IN (SELECT kept.id FROM sessions AS kept WHERE kept.kept_for = OLD.id)))
+WHEN EXISTS (
+  SELECT 1 FROM sessions AS other WHERE other.id <> OLD.id AND (other.base = OLD.id
+    OR other.base IN (SELECT kept.id FROM reprise_kept AS kept WHERE kept.kept_for = OLD.id)))
+OR EXISTS (
+  SELECT 1 FROM reprise_kept AS other WHERE other.kept_for <> OLD.id AND (other.base = OLD.id
+    OR other.base IN (SELECT kept.id FROM reprise_kept AS kept WHERE kept.kept_for = OLD.id)))
 BEGIN
   SELECT RAISE(ABORT, 'other sessions share its messages');
 END;
