@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/encode.h"
+#include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/attachment.h"
@@ -63,6 +64,24 @@ ToolResultBlock tool_result_block(Store* store, const std::string& call, std::st
   result.text = std::move(text.text);
   result.extra = std::move(text.extra);
   return result;
+}
+
+Result<> put_embedded(Store* store, Message& message) {
+  for (Block& block : message.blocks) {
+    if (auto* const image = std::get_if<ImageBlock>(&block); image != nullptr) {
+      REPRISE_ASSIGN(*image, put_image(store, std::move(*image)));
+    }
+    auto* const result = std::get_if<ToolResultBlock>(&block);
+    if (result != nullptr && !result->blob &&
+        json::find_field(result->extra, kBytesField) != nullptr) {
+      ToolResultBlock stored = tool_result_block(store, result->tool_use_id, result->text);
+      if (stored.blob) {
+        result->text = std::move(stored.text);
+        result->blob = std::move(stored.blob);
+      }
+    }
+  }
+  return {};
 }
 
 TokenCount blob_tokens(const Message& message) {

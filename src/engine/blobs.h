@@ -39,6 +39,10 @@ Result<ImageBlock> put_image(Store* store, ImageBlock image, const BlobSink& on_
 // The same; the image also remains as it is if the store fails.
 ImageBlock stored_image(Store* store, ImageBlock image, const BlobSink& on_put = ignore_blob);
 
+// Makes blobs again of what a store without them had to hold in the message: images, and results
+// that had a blob.
+Result<> put_embedded(Store* store, Message& message);
+
 // "data:image/png;base64,…" of a blob; an error when it is missing, too large or not a known image.
 // `media_type` is the declared type, used if the bytes do not identify one.
 Result<std::string> image_data_url(Store* store, const BlobHash& blob, std::string_view media_type);

@@ -7,6 +7,7 @@
 
 #include "base/json_scan.h"
 #include "base/testing/temporary_folder.h"
+#include "engine/blobs.h"
 #include "engine/testing/copying.h"
 
 namespace reprise {
@@ -128,6 +129,25 @@ TEST_F(CopiedIds, ACopyWithTheSameIdIsContinued) {
   ASSERT_TRUE(four_->create(before));
   EXPECT_EQ(copied(*source_, *four_, id_).id, id_);
   EXPECT_EQ(ids_in(*four_), std::vector{id_.str()});
+}
+
+TEST_F(CopiedIds, BlobsAreBlobsAgainAfterComingBack) {
+  const auto sqlite = *open_sqlite_store(folder_.path() / "a.db");
+  ASSERT_TRUE(sqlite->create(*get(*source_, id_)));
+  Message question = message("user", "see", 1);
+  question.blocks.emplace_back(
+      *put_image(sqlite.get(), ImageBlock{"image/png", {}, "data:image/png;base64,aGVsbG8=", {}}));
+  Message result = message("tool", "", 2);
+  result.blocks = {tool_result_block(sqlite.get(), "t1", std::string(kInlineBytesMax + 1, 'x'))};
+  ASSERT_TRUE(sqlite->append(id_, {question, result}, {}));
+  const SessionId four = id_of_copy(*sqlite, *four_, id_);
+  EXPECT_EQ(copied(*four_, *sqlite, four).outcome, CopyOutcome::unchanged);
+  const auto other = *open_sqlite_store(folder_.path() / "b.db");
+  const CopiedSession back = copied(*four_, *other, four);
+  EXPECT_EQ(back.outcome, CopyOutcome::copied);
+  EXPECT_THAT(back.losses, IsEmpty());
+  EXPECT_EQ(*read_all(*other, id_), *read_all(*sqlite, id_));
+  EXPECT_EQ(copied(*four_, *other, four).outcome, CopyOutcome::unchanged);
 }
 
 TEST_F(CopiedIds, WhatCouldNotBeStoredIsDeliveredUnderSuchAnId) {

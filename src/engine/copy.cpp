@@ -183,7 +183,10 @@ class Copy {
       embedded_bytes_left_ -= bytes;
       has_embedded_ = has_embedded_ || bytes > 0;
     }
-    return {};
+    const bool may_have_embedded =
+        source_.capabilities().blob_reader == nullptr && !options_.by_content;
+    return capabilities_.blobs != nullptr && may_have_embedded ? put_embedded(&target_, message)
+                                                               : Result<>();
   }
 
   // For a target without messages: copies the response ids that their provider knows.
@@ -306,13 +309,15 @@ class Copy {
       unused.usage.reset();
       return is_same(std::move(existing), unused);
     }
-    if (existing == source || capabilities_.blobs != nullptr) {
-      return existing == source;
+    if (existing == source) {
+      return true;
     }
+    BlobReader* const blobs =
+        capabilities_.blobs != nullptr ? capabilities_.blobs : source_.capabilities().blob_reader;
     Losses ignored;
     Message embedded = source;
     for (Message* const message : {&existing, &embedded}) {
-      REPRISE_TRY(engine::put_blobs_inline(*message, source_.capabilities().blob_reader,
+      REPRISE_TRY(engine::put_blobs_inline(*message, blobs,
                                            std::numeric_limits<std::int64_t>::max(), ignored));
     }
     return existing == embedded;
@@ -433,7 +438,9 @@ class Copy {
   Result<> blob(const BlobHash& hash) {
     BlobReader* const from = source_.capabilities().blob_reader;
     if (from == nullptr) {
-      losses_.insert(cat("blob ", hash.str()));
+      if (!read_blob(*capabilities_.blobs, hash, 1)) {  // else put_embedded() has put it
+        losses_.insert(cat("blob ", hash.str()));
+      }
       return {};
     }
     const auto bytes = read_blob(*from, hash);
