@@ -107,14 +107,14 @@ Result<RewindResult> rewind(Store& store, const SessionId& id, std::int64_t turn
 
 Result<SessionId> fork_session_with(Store& store, const ForkRequest& request,
                                     std::vector<Message> messages, Clock& clock, Entropy& entropy) {
-  const SessionId id = make_session_id(clock, entropy, store.capabilities().new_ids);
+  SessionId id = make_session_id(clock, entropy, store.capabilities().new_ids);
   REPRISE_TRY(fork_as(store, request, id, std::move(messages), clock));
   return id;
 }
 
 Result<SessionId> fork_session_once(Store& store, const ForkRequest& request,
                                     const OperationId& operation, Clock& clock) {
-  REPRISE_ASSIGN(const SessionId id, session_of_operation(operation));
+  REPRISE_ASSIGN(SessionId id, session_of_operation(operation));
   auto forked = fork_as(store, request, id, {}, clock);
   if (forked) {
     return id;

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <stop_token>
 #include <utility>
 
 namespace reprise::cli {
