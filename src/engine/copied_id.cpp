@@ -57,9 +57,9 @@ SessionId parsed(std::string_view text, const SessionId& otherwise) {
 }
 
 // The id that the parent of a session comes from.
-Result<SessionId> original_parent(Source& source, const Session& session, const Note& note) {
-  const SessionId& parent = session.info.forked_from->session;
-  if (note.is_of(session.info.id) && !note.forked_from.empty()) {
+Result<SessionId> original_parent(Source& source, const SessionId& id, const SessionId& parent,
+                                  const Note& note) {
+  if (note.is_of(id) && !note.forked_from.empty()) {
     return parsed(note.forked_from, parent);
   }
   if (note.is_of(parent)) {
@@ -128,7 +128,8 @@ Result<Session> with_copied_ids(Source& source, Source& target, Session session)
   const SessionId id = before.is_of(info.id) ? parsed(before.id, info.id) : info.id;
   Note note{.as = {}, .id = id.str(), .forked_from = {}};
   if (info.forked_from) {
-    REPRISE_ASSIGN(const SessionId parent, original_parent(source, session, before));
+    REPRISE_ASSIGN(const SessionId parent,
+                   original_parent(source, info.id, info.forked_from->session, before));
     REPRISE_ASSIGN(info.forked_from->session, id_in(target, parent));
     note.forked_from = info.forked_from->session == parent ? "" : parent.str();
   }

@@ -224,11 +224,11 @@ bool Record::look_again() {
   const auto other = std::ranges::find_if(page->sessions,
                                           [&id](const SessionInfo& info) { return info.id != id; });
   if (other != page->sessions.end()) {
-    auto found = messages_->find(other->id);
-    if (!found || !*found) {
+    auto found = messages_->find(other->id).value_or(std::nullopt);
+    if (!found) {
       return false;
     }
-    go_on_in(**std::move(found), true);
+    go_on_in(*std::move(found), true);
     return true;
   }
   if (!page->sessions.empty() || !is_stored_) {

@@ -265,7 +265,7 @@ TEST_F(JsonTest, EveryFieldHasAValueOfItsOwn) {
                                   "running",           "unfinished", "unsigned", "unverifiable",
                                   "warning",           "mixed",      "parent",   "tools",
                                   "messages_at_least", "dry_run",    "steps",    "tenants",
-                                  "forgotten",         "refused",    "summary"};
+                                  "forgotten",         "refused",    "summary",  "copy_id"};
   // What a busy server and replaced messages have is tried by the cases store-administration and
   // restore-replaced of tests/cli.
   others.insert({"outstanding", "answers",   "tenant",   "host",    "pid",

@@ -20,7 +20,7 @@ namespace reprise::cli {
 namespace {
 
 constexpr std::size_t kBeginningCharacters = 50;
-constexpr std::size_t kPieceBytes = 64 << 10;
+constexpr std::size_t kInfoPieceBytes = 64 << 10;
 
 // Mentions cached tokens only if there are any.
 std::string tokens_text(const Usage& usage) {
@@ -175,7 +175,7 @@ class Info final : public Command {
                          .field("model", turn.model);
                      model::append_fields(item, turn.usage);
                      item.close();
-                     if (out.size() > kPieceBytes) {
+                     if (out.size() > kInfoPieceBytes) {
                        context.console().print_json_piece(std::exchange(out, ""));
                      }
                    }));

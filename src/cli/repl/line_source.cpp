@@ -53,7 +53,7 @@ bool has_open_fence(std::string_view text) {
   return open > 0;
 }
 
-constexpr std::size_t kReadBytes = 64 << 10;
+constexpr std::size_t kLineReadBytes = 64 << 10;
 
 class PlainSource final : public LineSource {
  public:
@@ -152,7 +152,7 @@ class PlainSource final : public LineSource {
       case Ready::input:
         break;
     }
-    std::array<char, kReadBytes> chunk{};
+    std::array<char, kLineReadBytes> chunk{};
     const ssize_t count = ::read(options_.input_fd, chunk.data(), chunk.size());
     if (count > 0) {
       bytes_.assign(chunk.data(), static_cast<std::size_t>(count));

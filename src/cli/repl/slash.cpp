@@ -71,7 +71,7 @@ const SlashCommand* find_slash_command(std::string_view name) {
   return found;
 }
 
-Error unknown_command(std::string_view name) {
+Error unknown_slash(std::string_view name) {
   std::vector<std::string_view> names;
   std::vector<std::string_view> begun;
   for (const SlashCommand& command : kSlashCommands) {
@@ -149,7 +149,7 @@ Result<Slash> parse_slash(std::string_view input) {
   const std::string_view word = first_word(text);
   const SlashCommand* command = find_slash_command(ascii_lower(word));
   if (command == nullptr) {
-    return std::unexpected(unknown_command(ascii_lower(word)));
+    return std::unexpected(unknown_slash(ascii_lower(word)));
   }
   return with_argument(*command, trimmed(text.substr(word.size())));
 }

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kShortestPause{50};
 constexpr milliseconds kLongestPause{1'000};
-constexpr int kIdleFactor = 10;  // reading takes at most about a tenth of the time
+constexpr int kFollowIdleFactor = 10;  // reading takes at most about a tenth of the time
 
 class Follower {
  public:
@@ -76,7 +76,7 @@ Result<Exit> follow_session(Context& context, Source& source, const FollowReques
     }
     pause = has_new ? kShortestPause : std::min(pause * 2, kLongestPause);
     const auto took = std::chrono::ceil<milliseconds>(steady_clock::now() - started);
-    const Ready ready = wait.pause(std::max(pause, took * kIdleFactor), STDOUT_FILENO);
+    const Ready ready = wait.pause(std::max(pause, took * kFollowIdleFactor), STDOUT_FILENO);
     if (ready != Ready::input) {
       return ready == Ready::stopped ? Exit::success : Exit::failed;
     }

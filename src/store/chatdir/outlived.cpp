@@ -24,15 +24,16 @@ Result<bool> Chat::is_described(const MetadataFile& metadata, const LogState& st
       (at.log == point_of(state) && state.head.value > 0)) {
     return true;
   }
-  const auto log = if_exists(this->log());
-  if (!log || !*log) {
-    return log ? Result<bool>(true) : std::unexpected(log.error());
+  REPRISE_ASSIGN(const auto log, if_exists(this->log()));
+  if (!log) {
+    return true;
   }
+  MessageLog& messages = **log;
   constexpr Seq kSearchEnd{20};
-  if (state.head.value > 0 && !(**log)->damaged_spans({}, kSearchEnd).empty()) {
+  if (state.head.value > 0 && !messages.damaged_spans({}, kSearchEnd).empty()) {
     return true;  // the question may be there
   }
-  REPRISE_ASSIGN(const Described found, describe(***log, state.head));
+  REPRISE_ASSIGN(const Described found, describe(messages, state.head));
   return found.question == at.described.question && found.messages >= at.described.messages;
 }
 

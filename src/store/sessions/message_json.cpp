@@ -161,7 +161,7 @@ Message finish_message(Message native, Entry& entry, Seq seq) {
 }
 
 std::string entry_id(const Message& message) {
-  std::string id = original_id(message);
+  const std::string id = original_id(message);
   return id.empty() ? id_at(message.seq) : id;
 }
 

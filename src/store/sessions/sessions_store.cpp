@@ -75,8 +75,9 @@ class SessionsFiles final : public DocumentFormat {
 Result<Document> SessionsFiles::decode(const fs::path& file, std::string_view bytes) const {
   REPRISE_ASSIGN(const Location location, layout_.location(file));
   const auto ours = read_ours(layout_.ours(location.id), location, bytes);
-  REPRISE_ASSIGN(FileSession session, ours && *ours ? read_session_with(**ours, location, bytes)
-                                                    : read_session(location, bytes));
+  const auto readable = ours ? *ours : std::nullopt;
+  REPRISE_ASSIGN(FileSession session, readable ? read_session_with(*readable, location, bytes)
+                                               : read_session(location, bytes));
   if (!ours) {
     session.damage.push_back({layout_.ours(location.id).native(), ours.error().message, ""});
   }
