@@ -317,7 +317,7 @@ Result<ReadReport> Chat::read(const ReadRange& requested, const MessageSink& sin
     log = *std::move(opened);
   }
   if (log->has_lines_of_others()) {
-    REPRISE_TRY(usages.go_to(*log, range));
+    usages.begin_in(*log, range.newest_first);
   } else {
     reading.usages = nullptr;
   }

@@ -111,6 +111,20 @@ Result<> add_answer(Usage& sum, const fs::path& chat, std::int64_t number, const
   return {};
 }
 
+Result<std::set<std::string>> names_of_steps(const fs::path& chat) {
+  std::set<std::string> names;
+  for (const char* const steps : {"steps", "step"}) {
+    const auto entries = list_if_exists(chat / steps);
+    if (!entries && is_fault(entries.error())) {
+      return std::unexpected(entries.error());
+    }
+    for (const fs::directory_entry& entry : entries.value_or(std::vector<fs::directory_entry>())) {
+      names.insert(entry.path().filename());
+    }
+  }
+  return names;
+}
+
 // Calls `visit` with the messages of [0, to) that can be read, in order.
 Result<> visit_lines(const MessageLog& log, Seq to,
                      const std::function<Result<>(const MessageLog::LogEntry&, Line&)>& visit) {
@@ -128,22 +142,40 @@ Result<> visit_lines(const MessageLog& log, Seq to,
 
 }  // namespace
 
-Result<> AnswerUsages::go_to(const MessageLog& log, const ReadRange& range) {
-  newest_first_ = range.newest_first;
-  answers_ = 0;
-  return visit_lines(log, newest_first_ ? range.to : range.from,
-                     [this](const MessageLog::LogEntry& /*entry*/, Line& line) -> Result<> {
-                       answers_ += line.message.role == role::kAssistant ? 1 : 0;
-                       return {};
-                     });
+void AnswerUsages::begin_in(const MessageLog& log, bool newest_first) {
+  log_ = &log;
+  newest_first_ = newest_first;
+  last_ = std::nullopt;
+}
+
+// Answers that are ours need no number until one of another program follows.
+Result<std::int64_t> AnswerUsages::number_of(const Line& line) {
+  if (last_) {
+    return *last_ + (newest_first_ ? -1 : 1);
+  }
+  std::int64_t answers = 0;
+  REPRISE_TRY(visit_lines(*log_, line.message.seq.next(),
+                          [&answers](const MessageLog::LogEntry& /*entry*/, Line& earlier) {
+                            answers += earlier.message.role == role::kAssistant ? 1 : 0;
+                            return Result<>();
+                          }));
+  return answers;
 }
 
 Result<> AnswerUsages::add_to(Line& line) {
-  if (line.message.role != role::kAssistant) {
+  if (line.message.role != role::kAssistant || (line.is_ours && !last_)) {
     return {};
   }
-  const std::int64_t number = newest_first_ ? answers_-- : ++answers_;
-  if (line.is_ours) {
+  if (!has_listed_) {
+    REPRISE_ASSIGN(steps_, names_of_steps(chat_));
+    has_listed_ = true;
+  }
+  if (steps_.empty()) {
+    return {};
+  }
+  REPRISE_ASSIGN(const std::int64_t number, number_of(line));
+  last_ = number;
+  if (line.is_ours || !steps_.contains(step_folder_name({number}))) {
     return {};
   }
   Usage usage;
@@ -191,6 +223,10 @@ Result<Usage> usage_of_steps(const fs::path& chat) {
 
 Result<Usage> usage_added_by_others(const MessageLog& log, std::int64_t from,
                                     const fs::path& chat) {
+  REPRISE_ASSIGN(const std::set<std::string> steps, names_of_steps(chat));
+  if (steps.empty()) {
+    return Usage{};
+  }
   std::int64_t answers = 0;
   std::vector<std::pair<std::int64_t, Message>> added;
   const auto visit = [&](const MessageLog::LogEntry& entry, Line& line) -> Result<> {
@@ -201,7 +237,7 @@ Result<Usage> usage_added_by_others(const MessageLog& log, std::int64_t from,
     }
     if (line.is_ours) {
       added.clear();
-    } else if (is_answer) {
+    } else if (is_answer && steps.contains(step_folder_name({answers}))) {
       added.emplace_back(answers, std::move(line.message));
     }
     return {};

@@ -4,6 +4,9 @@
 // number of a step is that of its answer.
 
 #include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
 
 #include "reprise/source.h"
 #include "store/chatdir/line.h"
@@ -16,17 +19,24 @@ class AnswerUsages {
   // Of the chat in this folder, from its first message on.
   explicit AnswerUsages(std::filesystem::path chat) : chat_(std::move(chat)) {}
 
-  // From the messages of this range on, in its order.
-  Result<> go_to(const MessageLog& log, const ReadRange& range);
+  // From any message on, in this order. Earlier answers are counted when that is needed. The log
+  // must outlive this object.
+  void begin_in(const MessageLog& log, bool newest_first);
 
   // Called with one message after the other, in order. Adds the usage to an answer of another
   // program. io if a file cannot be read.
   Result<> add_to(Line& line);
 
  private:
+  Result<std::int64_t> number_of(const Line& line);
+
   const std::filesystem::path chat_;
-  std::int64_t answers_ = 0;  // before the next message in the file, or before and including it
+  const MessageLog* log_ = nullptr;
   bool newest_first_ = false;
+  // The number of the last answer; nullopt until one of another program is met.
+  std::optional<std::int64_t> last_ = 0;
+  bool has_listed_ = false;
+  std::set<std::string> steps_;  // the names of the folders of steps
 };
 
 }  // namespace reprise::store::chatdir
