@@ -28,7 +28,7 @@ Result<bool> Chat::is_described(const MetadataFile& metadata, const LogState& st
   if (!log) {
     return true;
   }
-  MessageLog& messages = **log;
+  const MessageLog& messages = **log;
   constexpr Seq kSearchEnd{20};
   if (state.head.value > 0 && !messages.damaged_spans({}, kSearchEnd).empty()) {
     return true;  // the question may be there
