@@ -147,8 +147,8 @@ class CopyCommand final : public Command {
     messages_ += copied->messages;
     is_damaged_ = is_damaged_ || !copied->damage.empty();
     object.field("result", to_string(copied->outcome)).field("messages", copied->messages);
-    if (copied->id && *copied->id != info.id) {
-      object.field("copy_id", copied->id->str());
+    if (const std::optional<SessionId>& id = copied->id; id && *id != info.id) {
+      object.field("copy_id", id->str());
     }
     if (!copied->detail.empty()) {
       object.field("detail", copied->detail);
