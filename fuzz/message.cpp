@@ -18,8 +18,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     require(reprise::message_to_json(*again) == text, "a message is written in two ways");
   }
   if (const auto todos = reprise::todos_from_json(json); todos) {
-    const auto again = reprise::todos_from_json(reprise::todos_to_json(*todos));
-    require(again && *again == *todos, "todos are not what was written");
+    // Extra fields with the name of another one are written last.
+    const std::string text = reprise::todos_to_json(*todos);
+    const auto again = reprise::todos_from_json(text);
+    require(again && reprise::todos_to_json(*again) == text, "todos are not what was written");
   }
   if (const auto usage = reprise::usage_from_json(json); usage) {
     const auto again = reprise::usage_from_json(reprise::usage_to_json(*usage));

@@ -125,8 +125,9 @@ Result<SessionId> id_of_file(const fs::path& file) {
   if (file.extension() == kSuffix) {
     return session_id_of(file.stem().native());
   }
-  REPRISE_ASSIGN(const auto text, read_document(file));
-  return session_id_of(is_json_object(*text) ? JsonView(*text)["id"].text() : file.stem().native());
+  ReadReport report;  // as open_export() reads it, which reports the damage
+  REPRISE_ASSIGN(const auto text, read_json_document(file, "conversation", report));
+  return session_id_of(JsonView(*text)["id"].text());
 }
 
 Result<std::shared_ptr<const OpenSession>> open_file_session(const fs::path& file) {
