@@ -16,90 +16,6 @@ namespace reprise {
 namespace model {
 namespace {
 
-// The members of one block, with the extra fields last.
-class BlockMembers {
- public:
-  BlockMembers(std::string& out, JsonForm form, std::string_view type) : object_(out), form_(form) {
-    add("type", type);
-  }
-
-  // An empty one is omitted in stored JSON.
-  BlockMembers& text(std::string_view name, std::string_view value) {
-    return form_ == JsonForm::output || !value.empty() ? add(name, value) : *this;
-  }
-  BlockMembers& text_if_any(std::string_view name, std::string_view value) {
-    return value.empty() ? *this : add(name, value);
-  }
-  template <class Value>
-  BlockMembers& add(std::string_view name, const Value& value) {
-    object_.field(name, value);
-    written_.at(count_++) = name;
-    return *this;
-  }
-  void close(const Extra& extra) {
-    if (!extra.empty()) {
-      append_extra(object_, extra, [this](std::string_view name) {
-        return std::ranges::find(written_, name) != written_.end();
-      });
-    }
-    object_.close();
-  }
-
- private:
-  static constexpr std::size_t kMembersMax = 6;
-  json::ObjectWriter object_;
-  JsonForm form_;
-  std::array<std::string_view, kMembersMax> written_;
-  std::size_t count_ = 0;
-};
-
-struct BlockWriter {
-  std::string& out;
-  JsonForm form;
-
-  void operator()(const TextBlock& block) const {
-    BlockMembers(out, form, "text").text("text", block.text).close(block.extra);
-  }
-  void operator()(const ThinkingBlock& block) const {
-    BlockMembers(out, form, "thinking")
-        .text("text", block.text)
-        .text_if_any("signature", block.signature)
-        .close(block.extra);
-  }
-  void operator()(const ToolUseBlock& block) const {
-    BlockMembers members(out, form, "tool_use");
-    members.text("id", block.id).text("name", block.name);
-    if (form == JsonForm::output || !block.input.is_null()) {
-      members.add("input", block.input);
-    }
-    members.close(block.extra);
-  }
-  void operator()(const ToolResultBlock& block) const {
-    BlockMembers members(out, form, "tool_result");
-    if (form == JsonForm::output) {
-      members.add("tool_use_id", block.tool_use_id).add("text", block.text);
-    } else {
-      members.text("text", block.text).text("tool_use_id", block.tool_use_id);
-    }
-    if (form == JsonForm::output || block.is_error) {
-      members.add("is_error", block.is_error);
-    }
-    if (block.blob) {
-      members.add("blob", block.blob->str());
-    }
-    members.close(block.extra);
-  }
-  void operator()(const ImageBlock& block) const {
-    BlockMembers members(out, form, is_pdf(block) ? "document" : "image");
-    members.add("media_type", block.media_type);
-    if (block.blob) {
-      members.add("blob", block.blob->str());
-    }
-    members.text_if_any("url", block.url).close(block.extra);
-  }
-  void operator()(const UnknownBlock& block) const { out += block.json.text(); }
-};
-
 // The fields of one block in any order; its type may come last.
 struct BlockFields {
   std::string type;
@@ -193,6 +109,105 @@ bool read_field(json::Scanner& scanner, BlockFields& fields, BlockType type,
   return true;
 }
 
+// The members of one block, with the extra fields last.
+class BlockMembers {
+ public:
+  BlockMembers(std::string& out, JsonForm form, std::string_view type)
+      : object_(out), form_(form), type_(type_of(type)) {
+    add("type", type);
+  }
+
+  // An empty one is omitted in stored JSON.
+  BlockMembers& text(std::string_view name, std::string_view value) {
+    return form_ == JsonForm::output || !value.empty() ? add(name, value) : *this;
+  }
+  BlockMembers& text_if_any(std::string_view name, std::string_view value) {
+    return value.empty() ? *this : add(name, value);
+  }
+  template <class Value>
+  BlockMembers& add(std::string_view name, const Value& value) {
+    object_.field(name, value);
+    written_.at(count_++) = name;
+    return *this;
+  }
+  // Puts `ordered` into the order of writing instead, if there is one.
+  void close(const Extra& extra, Extra* ordered) {
+    if (ordered != nullptr) {
+      order_extra(*ordered, member());
+    } else if (!extra.empty()) {
+      append_extra(object_, extra, member());
+    }
+    object_.close();
+  }
+
+ private:
+  IsMember member() const {
+    return [this](std::string_view name, const RawJson& value) {
+      if (std::ranges::find(written_, name) != written_.end()) {
+        return true;
+      }
+      BlockFields unused;
+      json::Scanner scanner(value.text());
+      return read_field(scanner, unused, type_, name) && unused.extra.empty();
+    };
+  }
+
+  static constexpr std::size_t kMembersMax = 6;
+  json::ObjectWriter object_;
+  JsonForm form_;
+  BlockType type_;
+  std::array<std::string_view, kMembersMax> written_;
+  std::size_t count_ = 0;
+};
+
+struct BlockWriter {
+  std::string& out;
+  JsonForm form;
+  Extra* ordered = nullptr;  // of the block
+
+  void operator()(const TextBlock& block) const {
+    BlockMembers(out, form, "text").text("text", block.text).close(block.extra, ordered);
+  }
+  void operator()(const ThinkingBlock& block) const {
+    BlockMembers(out, form, "thinking")
+        .text("text", block.text)
+        .text_if_any("signature", block.signature)
+        .close(block.extra, ordered);
+  }
+  void operator()(const ToolUseBlock& block) const {
+    BlockMembers members(out, form, "tool_use");
+    members.text("id", block.id).text("name", block.name);
+    if (form == JsonForm::output || !block.input.is_null()) {
+      members.add("input", block.input);
+    }
+    members.close(block.extra, ordered);
+  }
+  void operator()(const ToolResultBlock& block) const {
+    BlockMembers members(out, form, "tool_result");
+    if (form == JsonForm::output) {
+      members.add("tool_use_id", block.tool_use_id).add("text", block.text);
+    } else {
+      members.text("text", block.text).text("tool_use_id", block.tool_use_id);
+    }
+    if (form == JsonForm::output || block.is_error) {
+      members.add("is_error", block.is_error);
+    }
+    if (block.blob) {
+      members.add("blob", block.blob->str());
+    }
+    members.close(block.extra, ordered);
+  }
+  void operator()(const ImageBlock& block) const {
+    BlockMembers members(out, form, is_pdf(block) ? "document" : "image");
+    members.add("media_type", block.media_type);
+    if (block.blob) {
+      members.add("blob", block.blob->str());
+    }
+    members.text_if_any("url", block.url).close(block.extra, ordered);
+  }
+  void operator()(const UnknownBlock& block) const { out += block.json.text(); }
+};
+
 // The second of two with one name is stored in `extra`, too.
 bool read_member(json::Scanner& scanner, BlockFields& fields, BlockType type,
                  std::string_view name) {
@@ -276,6 +291,22 @@ bool read_plain_text(json::Scanner& scanner, std::vector<Block>& blocks) {
   return false;
 }
 
+void order_extra_of(Block& block) {
+  Extra* const extra = std::visit(
+      [](auto& any) -> Extra* {
+        if constexpr (requires { any.extra; }) {
+          return &any.extra;
+        } else {
+          return nullptr;
+        }
+      },
+      block);
+  if (extra != nullptr && extra->size() > 1) {
+    std::string unused;
+    std::visit(BlockWriter{unused, JsonForm::stored, extra}, block);
+  }
+}
+
 bool read_block(json::Scanner& scanner, std::vector<Block>& blocks) {
   if (read_plain_text(scanner, blocks)) {
     return true;
@@ -297,6 +328,7 @@ bool read_block(json::Scanner& scanner, std::vector<Block>& blocks) {
     return false;
   }
   blocks.push_back(block_of(std::move(fields), type, rest.substr(0, scanner.position() - start)));
+  order_extra_of(blocks.back());
   return true;
 }
 

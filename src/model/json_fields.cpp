@@ -41,13 +41,6 @@ bool parse_text_or_keep(json::Scanner& scanner, std::string_view name, Value& ou
   });
 }
 
-template <class Owner, class Value>
-bool is_written(const Field<Owner, Value>& field, const Owner& owner, JsonForm form) {
-  return field.empty == Empty::written ||
-         (field.empty == Empty::in_output && form == JsonForm::output) ||
-         !is_empty(owner.*field.member);
-}
-
 template <class Fields, class Value>
 void append_object(std::string& out, const Fields& fields, const Value& value, JsonForm form) {
   json::ObjectWriter object(out);
@@ -60,25 +53,25 @@ void append_object(std::string& out, const Fields& fields, const Value& value, J
     object.close();
     return;
   }
-  append_extra(object, value.extra, [&](std::string_view name) {
-    return visit_named(fields, name,
-                       [&](const auto& field) {
-                         return field.name == name && is_written(field, value, form);
-                       })
-        .value_or(false);
+  append_extra(object, value.extra, [&](std::string_view name, const RawJson& raw) {
+    return is_member(fields, value, form, name, raw);
   });
   object.close();
 }
 
+bool is_nested(Extra::const_iterator begin, Extra::const_iterator field,
+               const IsMember& is_member) {
+  const auto is_same = [&](const ExtraField& before) { return before.name == field->name; };
+  return field->name == kOthers || std::any_of(begin, field, is_same) ||
+         is_member(field->name, field->value);
+}
+
 }  // namespace
 
-void append_extra(json::ObjectWriter& object, const Extra& extra,
-                  const std::function<bool(std::string_view name)>& is_written) {
+void append_extra(json::ObjectWriter& object, const Extra& extra, const IsMember& is_member) {
   std::string others;
   for (auto field = extra.begin(); field != extra.end(); ++field) {
-    const bool is_repeated = std::any_of(
-        extra.begin(), field, [&](const ExtraField& before) { return before.name == field->name; });
-    if (!is_repeated && !is_written(field->name) && field->name != kOthers) {
+    if (!is_nested(extra.begin(), field, is_member)) {
       object.raw(field->name, field->value.text());
       continue;
     }
@@ -87,6 +80,28 @@ void append_extra(json::ObjectWriter& object, const Extra& extra,
   if (!others.empty()) {
     object.raw(kOthers, others += "}");
   }
+}
+
+void order_extra(Extra& extra, const IsMember& is_member) {
+  if (extra.size() < 2) {
+    return;
+  }
+  std::vector<bool> nested;
+  for (auto field = extra.begin(); field != extra.end(); ++field) {
+    nested.push_back(is_nested(extra.begin(), field, is_member));
+  }
+  if (std::ranges::is_sorted(nested)) {
+    return;
+  }
+  Extra ordered;
+  for (const bool is_last : {false, true}) {
+    for (std::size_t i = 0; i < extra.size(); ++i) {
+      if (nested[i] == is_last) {
+        ordered.push_back(std::move(extra[i]));
+      }
+    }
+  }
+  extra = std::move(ordered);
 }
 
 std::string_view to_string(MessageState state) {

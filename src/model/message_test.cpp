@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "reprise/session.h"
 
 namespace reprise {
 namespace {
@@ -71,6 +72,35 @@ TEST(Blocks, ExtraFieldsNeverReplaceOurs) {
   const Message message = *message_from_json(R"({"role":"user","model":"a","model":"b"})");
   EXPECT_EQ(message.model, "a");
   EXPECT_TRUE(message_to_json(message).contains(R"("others":{"model":"b"})"));
+}
+
+// Extra fields with the name of a member, in any order and with any value.
+TEST(Blocks, WhatIsWrittenIsReadAsTheSame) {
+  for (
+      const char* json : {
+          R"({"seq":"assistant","role":"user","z":1})",
+          R"({"role":"user","z":1,"seq":"x","y":2,"z":3})",
+          R"({"role":"user","author":5,"z":1,"author":6})",
+          R"({"role":"user","others":{"model":"m","z":1},"y":2})",
+          R"({"role":"user","model":"","model":"m","z":1})",
+          R"({"role":"user","others":[1],"z":1,"others":{"others":2}})",
+          R"({"role":"user","usage":{"seq":1,"others":[2],"input_tokens":"x","z":1}})",
+          R"({"blocks":[{"type":"text","id":"a","text":"t","text":"u","z":1}]})",
+          R"({"blocks":[{"type":"thinking","signature":"","signature":"s","z":1}]})",
+          R"({"blocks":[{"type":"tool_use","input":null,"input":{"a":1},"z":1,"others":{"id":"b"}}]})",
+      }) {
+    const auto message = message_from_json(json);
+    ASSERT_TRUE(message) << json;
+    const std::string text = message_to_json(*message);
+    const auto again = message_from_json(text);
+    ASSERT_TRUE(again) << text;
+    EXPECT_EQ(*again, *message) << text;
+    EXPECT_EQ(message_to_json(*again), text);
+  }
+  const auto todos =
+      todos_from_json(R"([{"status":"later","content":"a","status":"pending","z":1}])");
+  ASSERT_TRUE(todos);
+  EXPECT_EQ(*todos_from_json(todos_to_json(*todos)), *todos);
 }
 
 TEST(Blocks, NullAndPlainStringsAreRead) {
