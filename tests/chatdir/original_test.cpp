@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -136,6 +138,27 @@ TEST(OriginalChat, TheUsageOfAStepIsThatOfItsAnswer) {
     }
     EXPECT_EQ(input_tokens(*reader, id, {.newest_first = true}), (Tokens{9, 0, 1000, 5, 100}));
     EXPECT_EQ(input_tokens(*reader, id, {.from = {3}, .to = {6}}), (Tokens{5}));
+    // What was counted for one page is used for the next one, in any order.
+    const Tokens all = {100, 5, 1000, 0, 9};
+    const std::vector<Message> messages = must(read_all(*reader, id));
+    std::vector<std::int64_t> pages(messages.size());
+    std::iota(pages.begin(), pages.end(), 0);
+    for (const bool newest_first : {false, true}) {
+      for (int order = 0; order < 20; ++order) {
+        std::ranges::rotate(pages, pages.begin() + order % std::ssize(pages));
+        std::swap(pages.front(), pages[pages.size() / 2]);
+        std::map<std::int64_t, Tokens> found;
+        for (const std::int64_t at : pages) {
+          found[at] = input_tokens(*reader, id,
+                                   {.from = {at}, .to = {at + 1}, .newest_first = newest_first});
+        }
+        Tokens joined;
+        for (const auto& [at, tokens] : found) {
+          joined.insert(joined.end(), tokens.begin(), tokens.end());
+        }
+        EXPECT_EQ(joined, all);
+      }
+    }
   }
   const auto copy = open_memory_store();
   must(copy_session(*store, *copy, id));

@@ -299,6 +299,16 @@ std::optional<AppendResult> MessageLog::find_operation(const OperationId& operat
   return found == operations_.end() ? std::nullopt : std::optional(found->second);
 }
 
+MessageLog::AnswerCount MessageLog::counted_answers() const {
+  const std::lock_guard lock(mutex_);
+  return counted_answers_;
+}
+
+void MessageLog::remember_answers(const AnswerCount& count) const {
+  const std::lock_guard lock(mutex_);
+  counted_answers_ = count;
+}
+
 bool MessageLog::has_lines_of_others() const {
   const std::lock_guard lock(mutex_);
   return has_lines_of_others_;

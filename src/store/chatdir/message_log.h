@@ -68,6 +68,15 @@ class MessageLog {
   // Whether another program has written any of the lines.
   bool has_lines_of_others() const;
 
+  // The answers in [0, to), as far as somebody has counted them. They stay the same, as the file is
+  // append-only.
+  struct AnswerCount {
+    Seq to;
+    std::int64_t answers = 0;
+  };
+  AnswerCount counted_answers() const;
+  void remember_answers(const AnswerCount& count) const;
+
   // Adds the operations and requests of replaced messages, which are in this file.
   Result<> index_replaced(const std::filesystem::path& replaced);
 
@@ -105,6 +114,7 @@ class MessageLog {
   const Fd fd_;
   Fd out_;  // for writing, opened on first use
   mutable std::mutex mutex_;
+  mutable AnswerCount counted_answers_;
   LogState state_;
   timespec changed_{};     // the file's mtime when it was read
   std::int64_t line_ = 1;  // the number of the line that begins at the end

@@ -125,12 +125,12 @@ Result<std::set<std::string>> names_of_steps(const fs::path& chat) {
   return names;
 }
 
-// Calls `visit` with the messages of [0, to) that can be read, in order.
-Result<> visit_lines(const MessageLog& log, Seq to,
+// Calls `visit` with the messages of [from, to) that can be read, in order.
+Result<> visit_lines(const MessageLog& log, Seq from, Seq to,
                      const std::function<Result<>(const MessageLog::LogEntry&, Line&)>& visit) {
   FileWindow window(log.fd(), log.file());
   for (const MessageLog::LogEntry& entry :
-       log.entries({}, to, std::numeric_limits<std::size_t>::max(), false)) {
+       log.entries(from, to, std::numeric_limits<std::size_t>::max(), false)) {
     REPRISE_ASSIGN(const std::string_view bytes,
                    window.view(entry.offset, static_cast<std::size_t>(entry.length)));
     if (auto line = read_line(bytes); line) {
@@ -142,40 +142,63 @@ Result<> visit_lines(const MessageLog& log, Seq to,
 
 }  // namespace
 
+AnswerUsages::~AnswerUsages() {
+  if (log_ != nullptr) {
+    log_->remember_answers(count_);
+  }
+}
+
 void AnswerUsages::begin_in(const MessageLog& log, bool newest_first) {
   log_ = &log;
   newest_first_ = newest_first;
-  last_ = std::nullopt;
+  count_ = log.counted_answers();
 }
 
-// Answers that are ours need no number until one of another program follows.
-Result<std::int64_t> AnswerUsages::number_of(const Line& line) {
-  if (last_) {
-    return *last_ + (newest_first_ ? -1 : 1);
-  }
-  std::int64_t answers = 0;
-  REPRISE_TRY(visit_lines(*log_, line.message.seq.next(),
-                          [&answers](const MessageLog::LogEntry& /*entry*/, Line& earlier) {
-                            answers += earlier.message.role == role::kAssistant ? 1 : 0;
-                            return Result<>();
-                          }));
-  return answers;
-}
-
-Result<> AnswerUsages::add_to(Line& line) {
-  if (line.message.role != role::kAssistant || (line.is_ours && !last_)) {
-    return {};
+// Ours has its usage in its line.
+Result<bool> AnswerUsages::may_have_step(const Line& line) {
+  if (line.message.role != role::kAssistant || line.is_ours) {
+    return false;
   }
   if (!has_listed_) {
     REPRISE_ASSIGN(steps_, names_of_steps(chat_));
     has_listed_ = true;
   }
-  if (steps_.empty()) {
+  return !steps_.empty();
+}
+
+Result<> AnswerUsages::count_to(Seq to) {
+  if (to.value < count_.to.value - to.value) {
+    count_ = {};
+  }
+  const bool is_later = count_.to <= to;
+  std::int64_t between = 0;
+  REPRISE_TRY(visit_lines(*log_, is_later ? count_.to : to, is_later ? to : count_.to,
+                          [&between](const MessageLog::LogEntry& /*entry*/, Line& line) {
+                            between += line.message.role == role::kAssistant ? 1 : 0;
+                            return Result<>();
+                          }));
+  count_ = {to, count_.answers + (is_later ? between : -between)};
+  return {};
+}
+
+Result<> AnswerUsages::add_to(Line& line) {
+  REPRISE_ASSIGN(const bool may_have, may_have_step(line));
+  const std::int64_t own = line.message.role == role::kAssistant ? 1 : 0;
+  const Seq seq = line.message.seq;
+  const Seq here = newest_first_ ? seq.next() : seq;
+  if (log_ == nullptr) {
+    count_.to = here;  // nothing is left out
+  }
+  if (may_have && count_.to != here) {
+    REPRISE_TRY(count_to(here));
+  }
+  if (count_.to != here) {
     return {};
   }
-  REPRISE_ASSIGN(const std::int64_t number, number_of(line));
-  last_ = number;
-  if (line.is_ours || !steps_.contains(step_folder_name({number}))) {
+  const std::int64_t number = count_.answers + (newest_first_ ? 0 : own);
+  count_ = newest_first_ ? MessageLog::AnswerCount{seq, count_.answers - own}
+                         : MessageLog::AnswerCount{seq.next(), count_.answers + own};
+  if (!may_have || !steps_.contains(step_folder_name({number}))) {
     return {};
   }
   Usage usage;
@@ -242,7 +265,7 @@ Result<Usage> usage_added_by_others(const MessageLog& log, std::int64_t from,
     }
     return {};
   };
-  REPRISE_TRY(visit_lines(log, log.state().head, visit));
+  REPRISE_TRY(visit_lines(log, {}, log.state().head, visit));
   Usage sum;
   for (const auto& [number, answer] : added) {
     REPRISE_TRY(add_answer(sum, chat, number, answer));

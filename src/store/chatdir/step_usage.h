@@ -4,7 +4,6 @@
 // number of a step is that of its answer.
 
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <string>
 
@@ -18,9 +17,12 @@ class AnswerUsages {
  public:
   // Of the chat in this folder, from its first message on.
   explicit AnswerUsages(std::filesystem::path chat) : chat_(std::move(chat)) {}
+  ~AnswerUsages();
+  AnswerUsages(const AnswerUsages&) = delete;
+  AnswerUsages& operator=(const AnswerUsages&) = delete;
 
   // From any message on, in this order. Earlier answers are counted when that is needed. The log
-  // must outlive this object.
+  // must outlive this object, and keeps the count for the next one.
   void begin_in(const MessageLog& log, bool newest_first);
 
   // Called with one message after the other, in order. Adds the usage to an answer of another
@@ -28,15 +30,15 @@ class AnswerUsages {
   Result<> add_to(Line& line);
 
  private:
-  Result<std::int64_t> number_of(const Line& line);
+  Result<bool> may_have_step(const Line& line);
+  Result<> count_to(Seq to);
 
   const std::filesystem::path chat_;
   const MessageLog* log_ = nullptr;
   bool newest_first_ = false;
-  // The number of the last answer; nullopt until one of another program is met.
-  std::optional<std::int64_t> last_ = 0;
+  MessageLog::AnswerCount count_;
   bool has_listed_ = false;
-  std::set<std::string> steps_;  // the names of the folders of steps
+  std::set<std::string> steps_;  // the names of their folders
 };
 
 }  // namespace reprise::store::chatdir
